@@ -1,0 +1,111 @@
+package verbstest
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// pacer bounds a wait loop, and lets others run in it.
+type pacer struct {
+	turns int
+	end   time.Time
+}
+
+func newPacer(limit time.Duration) pacer { return pacer{end: time.Now().Add(limit)} }
+
+// next says whether the wait may go on. Goroutines of a device run in the
+// meantime; after many turns the processor is given to them for longer, since
+// the runtime looks at its poller only when somebody is idle.
+func (p *pacer) next() bool {
+	p.turns++
+	runtime.Gosched()
+	if p.turns%64 != 0 {
+		return true
+	}
+	if p.turns > 4096 {
+		time.Sleep(50 * time.Microsecond)
+	}
+	return time.Now().Before(p.end)
+}
+
+// turn polls every side once and moves virtual time by one step.
+func (r *rig) turn() {
+	r.t.Helper()
+	for _, s := range r.sides {
+		r.check(s.poll())
+	}
+	r.step()
+}
+
+func (r *rig) step() {
+	if r.net.Step != nil {
+		r.net.Step()
+	}
+}
+
+// until takes turns until cond holds.
+func (r *rig) until(what string, cond func() bool) {
+	r.t.Helper()
+	for p := newPacer(r.limit); !cond(); {
+		r.turn()
+		if !p.next() {
+			r.t.Fatalf("still waiting after %v for %s\n%s", r.limit, what, r.state())
+		}
+	}
+}
+
+// settleTime is how long a device with real time is watched for something
+// that must not happen; settleTurns is the least number of turns.
+const (
+	settleTime  = 10 * time.Millisecond
+	settleTurns = 50
+)
+
+// settle takes turns for a while: what is going to happen by itself has
+// happened then.
+func (r *rig) settle() {
+	r.t.Helper()
+	r.settleWith(r.turn)
+}
+
+func (r *rig) settleWith(turn func()) {
+	r.t.Helper()
+	end := time.Now().Add(settleTime)
+	for n := 0; n < settleTurns || r.net.Step == nil && time.Now().Before(end); n++ {
+		turn()
+		runtime.Gosched()
+	}
+}
+
+// drive is until for a side that has a goroutine of its own: it polls this
+// side only.
+func (r *rig) drive(s *side, what string, cond func() bool) error {
+	for p := newPacer(r.limit); !cond(); {
+		if err := s.poll(); err != nil {
+			return err
+		}
+		r.step()
+		if !p.next() {
+			return fmt.Errorf("%s: still waiting after %v for %s\n%s", s.name, r.limit, what, s.state())
+		}
+	}
+	return nil
+}
+
+// together runs one function per side, each in its own goroutine.
+func (r *rig) together(fns ...func() error) {
+	r.t.Helper()
+	errs := make(chan error, len(fns))
+	for _, fn := range fns {
+		go func() { errs <- fn() }()
+	}
+	for range fns {
+		if err := <-errs; err != nil {
+			r.t.Error(err)
+		}
+	}
+	if r.t.Failed() {
+		r.t.FailNow()
+	}
+}
