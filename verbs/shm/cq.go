@@ -1,0 +1,176 @@
+//go:build linux
+
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// ringBudget is how many messages one ring gives per Poll before the next one
+// has its turn.
+const ringBudget = 16
+
+// stallPolls is how many polls pass between looks at the clock while reads are
+// being streamed.
+const stallPolls = 64
+
+// cq is a completion queue. Completions of messages are not stored: Poll takes
+// them from the rings.
+type cq struct {
+	dev   *Device
+	depth int
+
+	done []verbs.Completion // what was put and not yet polled, from head on
+	head int
+	// count is len(done)-head. Poll's goroutine and posters (under the
+	// caller's lock) change it; Pending loads it without that lock.
+	count atomic.Int32
+
+	active []*qp // connected queue pairs that receive here; only Poll and Arm touch it
+	next   int   // where the next Poll begins
+	armed  verbs.Event
+}
+
+// NewCQ implements verbs.Device.
+func (d *Device) NewCQ(depth int) (verbs.CQ, error) {
+	if d.closed {
+		return nil, verbs.ErrClosed
+	}
+	if depth < 1 || depth > 1<<20 {
+		return nil, fmt.Errorf("%w: shm: completion queue of depth %d", verbs.ErrInvalid, depth)
+	}
+	c := &cq{dev: d, depth: depth, done: make([]verbs.Completion, 0, min(depth, 256))}
+	d.cqs = append(d.cqs, c)
+	return c, nil
+}
+
+func (c *cq) put(v verbs.Completion) {
+	c.done = append(c.done, v)
+	c.count.Add(1)
+}
+
+func (c *cq) full() bool { return len(c.done)-c.head >= c.depth }
+
+// Poll implements verbs.CQ.
+func (c *cq) Poll(out []verbs.Completion) int {
+	d := c.dev
+	if d.attention.Load() {
+		d.attend()
+	}
+	n := c.takeMessages(out)
+	if d.work.Load() != 0 {
+		d.advance()
+	}
+	if d.streaming != 0 {
+		if d.polls++; d.polls%stallPolls == 0 {
+			d.checkStalls()
+		}
+	}
+	if c.count.Load() != 0 {
+		n += c.takeDone(out[n:])
+	}
+	return n
+}
+
+func (c *cq) takeMessages(out []verbs.Completion) int {
+	n := 0
+	i := c.next
+	c.next = 0
+	for range c.active {
+		if i >= len(c.active) {
+			i = 0
+		}
+		if n == len(out) {
+			c.next = i
+			break
+		}
+		q := c.active[i]
+		got := q.take(out[n:min(len(out), n+ringBudget)])
+		if got != 0 && i > 0 { // busy rings move to the front
+			c.active[i], c.active[i-1] = c.active[i-1], q
+		}
+		n += got
+		i++
+	}
+	return n
+}
+
+func (c *cq) takeDone(out []verbs.Completion) int {
+	n := copy(out, c.done[c.head:])
+	c.head += n
+	c.count.Add(int32(-n))
+	if c.head == len(c.done) {
+		c.done, c.head = c.done[:0], 0
+	}
+	return n
+}
+
+// Pending implements verbs.CQ.
+func (c *cq) Pending() bool {
+	for _, q := range c.active {
+		if q.rx.ready() {
+			return true
+		}
+	}
+	return c.count.Load() != 0 || c.dev.work.Load() != 0 || c.dev.attention.Load()
+}
+
+// Arm implements verbs.CQ.
+func (c *cq) Arm(ev verbs.Event) (again bool) {
+	d := c.dev
+	c.armed = ev
+	for _, o := range d.cqs {
+		ev = max(ev, o.armed)
+	}
+	d.bell.arm(ev)
+	if c.armed == verbs.None {
+		return false
+	}
+	// From here on a peer's publishing is answered by its bell; look for what
+	// came before. Cells that were polled are given back now: their sender may
+	// sleep for want of them.
+	for _, q := range c.active {
+		if q.rx.pos != q.rx.acked {
+			q.release()
+		}
+	}
+	for _, q := range d.qps {
+		if q.sendCQ == c && q.refused && q.announce() {
+			again = true
+		}
+	}
+	if d.serving() && d.chunksAnnounce() {
+		again = true
+	}
+	return again || c.pendingArmed()
+}
+
+// pendingArmed is Pending without work that only a peer can move.
+func (c *cq) pendingArmed() bool {
+	for _, q := range c.active {
+		if q.rx.ready() {
+			return true
+		}
+	}
+	return c.count.Load() != 0 || c.dev.attention.Load() || c.dev.movable()
+}
+
+// Close implements verbs.CQ.
+func (c *cq) Close() error {
+	for _, q := range c.dev.qps {
+		if q.sendCQ == c || q.recvCQ == c {
+			return fmt.Errorf("%w: shm: queue pair %d uses this completion queue", verbs.ErrInvalid, q.num)
+		}
+	}
+	_ = c.Arm(verbs.None)
+	for i, o := range c.dev.cqs {
+		if o == c {
+			c.dev.cqs = append(c.dev.cqs[:i], c.dev.cqs[i+1:]...)
+			break
+		}
+	}
+	return nil
+}

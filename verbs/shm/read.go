@@ -1,0 +1,174 @@
+//go:build linux
+
+package shm
+
+import (
+	"time"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// pieceSize is how much is copied in one go: copies can't be preempted, and
+// stop the world's stopping.
+const pieceSize = 256 << 10
+
+// stallTime is how long a streamed read waits for a chunk before it takes the
+// rest by single copy: its target is computing, or has no core.
+const stallTime = 50 * time.Microsecond
+
+// read is a read by this device.
+type read struct {
+	qp     *qp // nil: free
+	id     uint64
+	flags  verbs.Flags
+	way    Way
+	gen    uint32
+	word   *line // in this device's segment: gen while the peer may stream to us
+	dst    []byte
+	off    int // bytes that have arrived
+	remote verbs.Remote
+	start  time.Time
+	last   time.Time // of the last chunk
+}
+
+func (d *Device) initReads() {
+	words := views[line](d.seg, readOff, maxReads)
+	d.reading = make([]read, maxReads)
+	d.freeRd = make([]int, maxReads)
+	for i := range d.reading {
+		d.reading[i].word = &words[i]
+		d.freeRd[i] = maxReads - 1 - i
+	}
+}
+
+// read starts a read.
+func (q *qp) read(wr *verbs.SendWR) error {
+	d := q.dev
+	if q.reads >= q.depth || len(d.freeRd) == 0 || q.sendCQ.full() {
+		return verbs.ErrFull
+	}
+	i := d.freeRd[len(d.freeRd)-1]
+	r := &d.reading[i]
+	r.id, r.flags, r.dst, r.off, r.remote = wr.ID, wr.Flags, wr.Data, 0, wr.Remote
+	r.way = q.chooseWay(wr.Remote, len(wr.Data))
+	r.start = time.Now()
+	r.gen++
+	if r.way == Stream && !q.askStream(i, r) {
+		return verbs.ErrFull
+	}
+	r.qp = q
+	d.freeRd = d.freeRd[:len(d.freeRd)-1]
+	q.reads++
+	if r.way != Stream {
+		d.work.Add(1)
+		r.move(i)
+	}
+	return nil
+}
+
+// askStream asks the peer for what is missing.
+func (q *qp) askStream(i int, r *read) bool {
+	// The peer loads the word before each chunk, and stops when it differs:
+	// that is how a read is withdrawn.
+	r.word.word.Store(uint64(r.gen))
+	r.last = time.Now()
+	if !q.control(kindRead, r.remote.Addr+uint64(r.off), r.remote.Key, uint64(len(r.dst)-r.off), uint64(r.gen)<<32|uint64(i)) {
+		r.word.word.Store(0)
+		return false
+	}
+	q.dev.streaming++
+	return true
+}
+
+// withdraw ends the streaming of a read: what still comes is dropped.
+func (r *read) withdraw() {
+	r.word.word.Store(0)
+	r.gen++
+	r.qp.dev.streaming--
+}
+
+// finish completes the read. Nothing writes dst after it.
+func (r *read) finish(i int, s verbs.Status) {
+	q := r.qp
+	d := q.dev
+	if r.way == Stream {
+		r.withdraw()
+	} else {
+		d.work.Add(-1)
+	}
+	if s == verbs.StatusOK {
+		q.measure(r)
+	}
+	if r.flags&verbs.Signaled != 0 || s != verbs.StatusOK {
+		q.sendCQ.put(verbs.Completion{ID: r.id, QP: q.num, Len: uint32(min(len(r.dst), 1<<32-1)), Slot: verbs.NoSlot, Op: verbs.OpRead, Status: s})
+	}
+	r.qp, r.dst = nil, nil
+	q.reads--
+	d.freeRd = append(d.freeRd, i)
+}
+
+// Abort implements verbs.QP.
+func (q *qp) Abort(id uint64) {
+	for i := range q.dev.reading {
+		if r := &q.dev.reading[i]; r.qp == q && r.id == id {
+			r.finish(i, verbs.StatusAborted)
+			return
+		}
+	}
+}
+
+// find returns the read that a peer's message is about, or -1 if that read has
+// ended.
+func (q *qp) find(token uint64) int {
+	i := int(uint32(token))
+	if i >= maxReads {
+		return -1
+	}
+	if r := &q.dev.reading[i]; r.qp != q || r.way != Stream || uint64(r.gen) != token>>32 {
+		return -1
+	}
+	return i
+}
+
+// readChunk takes the next bytes of a streamed read.
+func (q *qp) readChunk(token, chunk, n uint64) bool {
+	if chunk >= chunkCount || n == 0 || n > chunkSize {
+		return false
+	}
+	ok := true
+	if i := q.find(token); i >= 0 {
+		r := &q.dev.reading[i]
+		if n > uint64(len(r.dst)-r.off) {
+			return false
+		}
+		copy(r.dst[r.off:], q.link.chunks[chunk*chunkSize:][:n])
+		r.off += int(n)
+		if r.off == len(r.dst) {
+			q.dev.count.stream++
+			r.finish(i, verbs.StatusOK)
+		} else {
+			r.last = time.Time{} // set by the next check
+		}
+	}
+	// The store says that the bytes are read; the owner loads it before it
+	// fills the chunk again.
+	w := &q.link.chunkW[chunk].word
+	if w.Load() == uint64(q.mine) {
+		w.Store(0)
+	}
+	if want := &q.link.header.chunkWant; want.Load() != 0 && want.Swap(0) != 0 {
+		q.link.bell.ring()
+	}
+	return ok
+}
+
+// readFailed takes the peer's refusal to stream.
+func (q *qp) readFailed(token uint64, s verbs.Status) bool {
+	if s == verbs.StatusOK || s > verbs.StatusRetry {
+		return false
+	}
+	if i := q.find(token); i >= 0 {
+		q.dev.reading[i].finish(i, s)
+	}
+	return true
+}
