@@ -1,0 +1,121 @@
+// Package bootstrap is how a process finds out which rank of which job it is,
+// and how the ranks of a job exchange their first few bytes, before there is
+// any connection between them. One client serves verbrun, Hydra and Slurm's
+// pmi2 plugin, since all three answer PMI-1 on an inherited socket.
+//
+// A process that was started alone is a job of one rank. It never becomes one
+// by accident: where the environment says that there are others and there is
+// no way to reach them, FromEnv fails and names the command to use.
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/verbena-mpi/verbena/internal/pmi"
+)
+
+// Job is this process's place in its job. Its methods are called one at a
+// time, except Abort, which may be called at any moment and from any
+// goroutine.
+type Job struct {
+	Rank, Size int
+
+	// Name is the launcher's name for the job, the same in all ranks and empty
+	// in a job started alone.
+	Name string
+
+	client  *pmi.Client // nil in a job started alone
+	value   int         // most bytes of a PMI value
+	epoch   int         // exchanges so far
+	closed  bool
+	stderr  io.Writer
+	verbrun bool // the launcher is ours, and prints what Abort says
+}
+
+// ErrGone: the launcher closed the connection.
+var ErrGone = pmi.ErrGone
+
+// ErrClosed: a call after Close.
+var ErrClosed = errors.New("bootstrap: the job is closed")
+
+// alone is a job of one.
+func alone() *Job { return &Job{Size: 1, stderr: os.Stderr} }
+
+// join speaks to the launcher for the first time. The connection is closed if
+// it fails.
+func join(ctx context.Context, rank, size int, conn pmi.Conn) (*Job, error) {
+	j := &Job{Rank: rank, Size: size, client: pmi.NewClient(rank, conn), stderr: os.Stderr}
+	if err := j.hello(ctx); err != nil {
+		_ = j.client.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Job) hello(ctx context.Context) error {
+	if err := j.client.Init(ctx); err != nil {
+		return err
+	}
+	x, err := j.client.GetMaxes(ctx)
+	if err != nil {
+		return err
+	}
+	if x.Key < maxKey {
+		return fmt.Errorf("bootstrap: rank %d: the launcher's keys have at most %d bytes, expected at least %d", j.Rank, x.Key, maxKey)
+	}
+	// Whatever it announces: 990 bytes hung a Slurm step, 1024 broke Hydra.
+	j.value = min(x.Value-1, pmi.SafeValue)
+	if j.value < minValue {
+		return fmt.Errorf("bootstrap: rank %d: the launcher's values have at most %d bytes, expected at least %d", j.Rank, x.Value, minValue+1)
+	}
+	j.Name, err = j.client.KVSName(ctx)
+	j.verbrun = strings.HasPrefix(j.Name, "verbrun-")
+	return err
+}
+
+// Barrier waits until every rank has called it.
+func (j *Job) Barrier(ctx context.Context) error {
+	if j.closed {
+		return ErrClosed
+	}
+	if j.client == nil {
+		return ctx.Err()
+	}
+	return j.client.Barrier(ctx)
+}
+
+// Abort tells the launcher to end the job with this status and returns, within
+// a second or two whatever the launcher does. The caller then exits. Why is a
+// short sentence: verbrun prints it, and under other launchers Abort does, on
+// stderr.
+func (j *Job) Abort(code int, why string) {
+	if j.client == nil || !j.verbrun {
+		fmt.Fprintf(j.stderr, "rank %d: abort with status %d: %s\n", j.Rank, code, why)
+	}
+	if j.client != nil {
+		_ = j.client.Abort(code, why)
+	}
+}
+
+// Close says goodbye to the launcher. After it this process may exit without
+// that being taken for an accident. The second call does nothing.
+func (j *Job) Close(ctx context.Context) error {
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	if j.client == nil {
+		return nil
+	}
+	err := j.client.Finalize(ctx)
+	return errors.Join(err, j.client.Close())
+}
+
+// initTimeout bounds FromEnv as a whole.
+const initTimeout = 60 * time.Second

@@ -1,0 +1,83 @@
+package pmi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Init is the first request.
+func (c *Client) Init(ctx context.Context) error {
+	m, err := c.Do(ctx, AnswerTimeout, "response_to_init", Msg("init", "pmi_version", "1", "pmi_subversion", "1"))
+	if err != nil {
+		return err
+	}
+	if v, ok := m.Get("pmi_version"); ok && v != "1" {
+		return &StepError{Rank: c.rank, Step: "init", Err: fmt.Errorf("the launcher speaks PMI version %s, expected 1", Quote(v))}
+	}
+	return nil
+}
+
+// Maxes are the server's limits.
+type Maxes struct{ KVSName, Key, Value int }
+
+// GetMaxes asks for them.
+func (c *Client) GetMaxes(ctx context.Context) (Maxes, error) {
+	m, err := c.Do(ctx, AnswerTimeout, "maxes", Msg("get_maxes"))
+	if err != nil {
+		return Maxes{}, err
+	}
+	var x Maxes
+	var e1, e2, e3 error
+	x.KVSName, e1 = m.Int("kvsname_max")
+	x.Key, e2 = m.Int("keylen_max")
+	x.Value, e3 = m.Int("vallen_max")
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return Maxes{}, &StepError{Rank: c.rank, Step: "get_maxes", Err: err}
+	}
+	return x, nil
+}
+
+// KVSName asks for the name of the job's key-value space.
+func (c *Client) KVSName(ctx context.Context) (string, error) {
+	m, err := c.Do(ctx, AnswerTimeout, "my_kvsname", Msg("get_my_kvsname"))
+	if err != nil {
+		return "", err
+	}
+	name, ok := m.Get("kvsname")
+	if !ok || name == "" {
+		return "", &StepError{Rank: c.rank, Step: "get_my_kvsname", Err: fmt.Errorf("%w: no kvsname in the answer", ErrMalformed)}
+	}
+	return name, nil
+}
+
+// Put stores a value. A key is put once.
+func (c *Client) Put(ctx context.Context, kvs, key, value string) error {
+	_, err := c.Do(ctx, AnswerTimeout, "put_result", Msg("put", "kvsname", kvs, "key", key, "value", value))
+	return err
+}
+
+// Get reads a value that was put before the last barrier.
+func (c *Client) Get(ctx context.Context, kvs, key string) (string, error) {
+	m, err := c.Do(ctx, AnswerTimeout, "get_result", Msg("get", "kvsname", kvs, "key", key))
+	if err != nil {
+		return "", fmt.Errorf("key %s: %w", key, err)
+	}
+	v, ok := m.Get("value")
+	if !ok {
+		return "", &StepError{Rank: c.rank, Step: "get", Err: fmt.Errorf("%w: no value for key %s", ErrMalformed, key)}
+	}
+	return v, nil
+}
+
+// Barrier waits until every rank of the job has called it.
+func (c *Client) Barrier(ctx context.Context) error {
+	_, err := c.Do(ctx, BarrierTimeout, "barrier_out", Msg("barrier_in"))
+	return err
+}
+
+// Finalize is the last request.
+func (c *Client) Finalize(ctx context.Context) error {
+	_, err := c.Do(ctx, AnswerTimeout, "finalize_ack", Msg("finalize"))
+	return err
+}

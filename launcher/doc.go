@@ -1,0 +1,54 @@
+// Package launcher starts the ranks of a job, looks after them and ends them.
+// The command verbrun is a thin shell around Run.
+//
+// # Two processes
+//
+// The process that calls Run (the front) starts a supervisor, which is the
+// same program started again, and the supervisor starts the ranks. The front
+// passes on signals; the supervisor does all the rest. Two, so that each can
+// clean up after the other:
+//
+//   - If the front dies, however, the connection between the two ends, and the
+//     supervisor kills everything and removes the job's temporary folder. It
+//     is the subreaper of whatever the ranks started, daemons included, so
+//     that nothing gets away.
+//   - If the supervisor dies, the kernel kills the ranks (parent death signal).
+//     What they had started becomes the front's, if the front may take it
+//     (Job.Solo, as in verbrun), and it kills that.
+//
+// When a job ends, everything that its ranks started ends with it. A program
+// that is to outlive the job must be started by something else.
+//
+// # Exit status
+//
+//	0        every rank exited with status 0 (and had finalized, if it had joined)
+//	1–255    the status of the first rank to fail
+//	128+n    the first rank to fail was killed by signal n
+//	1        the first rank to fail exited with status 0 after joining the job
+//	         and before finalizing, broke the protocol, or left a barrier
+//	         unfinished; or a program didn't build
+//	n        a rank called abort with status n (0 counts as 1)
+//	124      the time limit ended the job
+//	125      the launcher itself failed
+//	126      the program can't be executed
+//	127      there is no such program
+//	128+2    a second interrupt ended the job
+//	2        the command line was wrong
+//
+// The first rank to fail is the first in the order in which processes died,
+// not in the order in which the launcher noticed. One line on standard error
+// names the rank, its process and the reason, after all output of the ranks.
+//
+// # Signals
+//
+// INT, TERM, HUP and QUIT are passed to each rank's process group, as a
+// terminal would; USR1 and USR2 to the rank's process alone. When a job is
+// ended early, each rank's process group gets TERM and, a second later, KILL.
+//
+// # Streams
+//
+// Rank 0 gets the launcher's standard input itself, or what is typed if that
+// is a terminal; the others get /dev/null. Output is passed on in whole lines.
+// The launcher waits for whoever reads its output as long as it takes: that is
+// its one wait without a limit.
+package launcher

@@ -1,0 +1,37 @@
+package launcher
+
+import (
+	"strconv"
+	"strings"
+)
+
+// rankPMIFD is where a rank finds its connection.
+const rankPMIFD = 3
+
+// environ is the environment of one rank: base without what another launcher
+// said about itself, then ours.
+func environ(base []string, rank, size int, ownCore bool) []string {
+	env := make([]string, 0, len(base)+6)
+	for _, kv := range base {
+		if name, _, _ := strings.Cut(kv, "="); !foreign(name) {
+			env = append(env, kv)
+		}
+	}
+	r, n := strconv.Itoa(rank), strconv.Itoa(size)
+	env = append(env,
+		"PMI_FD="+strconv.Itoa(rankPMIFD), "PMI_RANK="+r, "PMI_SIZE="+n,
+		"MPI_LOCALRANKID="+r, "MPI_LOCALNRANKS="+n)
+	if ownCore {
+		env = append(env, "VERBENA_OWN_CORE=1")
+	}
+	return env
+}
+
+// foreign: verbrun may itself have been started by a launcher, or by a rank.
+func foreign(name string) bool {
+	switch name {
+	case "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "VERBENA_OWN_CORE":
+		return true
+	}
+	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_")
+}

@@ -1,0 +1,145 @@
+package launcher
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// loop looks after the ranks until all are gone and all they said was passed
+// on.
+func (v *supervisor) loop() {
+	var timeout <-chan time.Time
+	if v.spec.Timeout > 0 {
+		t := time.NewTimer(v.spec.Timeout)
+		defer t.Stop()
+		timeout = t.C
+	}
+	copied, none, orders := v.copied, v.reaper.none, v.orders
+	defer close(v.reaper.stop)
+	for copied != nil || none != nil {
+		select {
+		case batch := <-v.reaper.exits:
+			for _, e := range batch {
+				v.exited(e)
+			}
+		case e := <-v.pmi:
+			v.heard(e)
+		case o, ok := <-orders:
+			if !ok {
+				orders = nil
+				v.end(&failure{rank: -1, status: StatusInternal}, killing)
+				continue
+			}
+			v.obey(o)
+		case <-timeout:
+			v.end(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: %s", v.spec.Timeout, v.alive())}, ending)
+		case <-v.deadline.C:
+			if v.late() {
+				return
+			}
+		case <-copied:
+			copied = nil
+		case <-none:
+			none = nil
+		}
+		v.judge()
+	}
+}
+
+// exited notes that a child was reaped.
+func (v *supervisor) exited(e exit) {
+	r := v.byPid[e.pid]
+	if r == nil {
+		v.log.Debugf("pid %d, left behind by a rank, ended: %s", e.pid, describe(e.status))
+		return
+	}
+	r.reaped, r.status = true, e.status
+	v.inOrder = append(v.inOrder, r)
+	v.log.Debugf("%v ended: %s", r, describe(e.status))
+	// Its last words are in the socket, and its end closes that, unless it
+	// has lent the connection to somebody.
+	_ = r.pmi.SetReadDeadline(time.Now().Add(pmiGrace))
+}
+
+// judge decides about ranks that have died, in the order of their deaths, each
+// after its last words.
+func (v *supervisor) judge() {
+	for len(v.inOrder) > 0 && v.inOrder[0].pmiDone {
+		r := v.inOrder[0]
+		v.inOrder = v.inOrder[1:]
+		v.judged++
+		joined, finalized := v.server.Joined(r.id)
+		if status, why := verdict(r.status, joined, finalized); status != 0 {
+			v.end(&failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)}, ending)
+		}
+		go v.server.Exited(r.id) // may tell us something
+	}
+	if v.judged == len(v.ranks) && v.phase == running {
+		v.enter(resting, restGrace)
+	}
+}
+
+// heard is what a rank said to the PMI server.
+func (v *supervisor) heard(e pmiEvent) {
+	r := v.ranks[e.rank]
+	switch {
+	case e.done:
+		r.pmiDone = true
+	case e.abort:
+		v.end(&failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e)}, ending)
+	case e.bad != nil:
+		v.end(&failure{rank: r.id, status: 1, why: fmt.Sprintf("%v broke the protocol of its launcher: %v", r, e)}, ending)
+	case e.stuck:
+		m := v.ranks[e.missing]
+		v.end(&failure{rank: m.id, status: 1, why: fmt.Sprintf("%v %s, and rank %d waits for it in a barrier", m, v.left(m), r.id)}, ending)
+	}
+}
+
+func (v *supervisor) left(r *rank) string {
+	if r.reaped {
+		return describe(r.status)
+	}
+	return "has finalized"
+}
+
+// obey is what the front wants.
+func (v *supervisor) obey(o order) {
+	if o.Kill {
+		v.end(&failure{rank: -1, status: 128 + int(syscall.SIGTERM), why: "the job was canceled"}, ending)
+		return
+	}
+	sig := syscall.Signal(o.Signal)
+	v.log.Debugf("passing %s on", signalName(sig))
+	if sig == syscall.SIGINT {
+		if v.ints++; v.ints > 1 {
+			v.end(&failure{rank: -1, status: 128 + int(sig), why: "interrupted twice: all ranks killed"}, killing)
+			return
+		}
+	}
+	v.signal(sig, sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2)
+}
+
+// signal sends to all ranks.
+func (v *supervisor) signal(sig syscall.Signal, groups bool) {
+	v.reaper.mu.Lock()
+	defer v.reaper.mu.Unlock()
+	for _, r := range v.ranks {
+		r.signal(sig, groups)
+	}
+}
+
+// alive lists the ranks that run.
+func (v *supervisor) alive() string {
+	var ids []int
+	for _, r := range v.ranks {
+		if !r.reaped {
+			ids = append(ids, r.id)
+		}
+	}
+	if len(ids) == 0 {
+		return "no rank"
+	}
+	return strings.TrimSpace("rank " + ranges(ids))
+}

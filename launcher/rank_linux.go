@@ -1,0 +1,95 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// rank is one process of the job. It belongs to the supervisor's loop.
+type rank struct {
+	id    int
+	pid   int
+	pidfd int // or -1
+	core  int // or -1
+
+	pmi      *os.File
+	out, err *stream
+
+	started bool
+	reaped  bool // its pid may belong to somebody else
+	status  syscall.WaitStatus
+	pmiDone bool // all that it said to us has been read
+}
+
+// launch starts one rank. The caller's thread is locked: the child inherits
+// its affinity, and is killed when that thread ends.
+func (r *rank) launch(path string, argv, env []string, stdin *os.File) error {
+	var ends []*os.File // the child's
+	defer func() {
+		for _, f := range ends {
+			_ = f.Close()
+		}
+	}()
+	outR, outW, err := pipe()
+	if err != nil {
+		return err
+	}
+	ends = append(ends, outW)
+	errR, errW, err := pipe()
+	if err != nil {
+		_ = outR.Close()
+		return err
+	}
+	ends = append(ends, errW)
+	ours, theirs, err := socketPair()
+	if err != nil {
+		_, _ = outR.Close(), errR.Close()
+		return err
+	}
+	ends = append(ends, theirs)
+	r.pidfd = -1
+	r.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		Env:   env,
+		Files: []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), theirs.Fd()},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &r.pidfd},
+	})
+	if err != nil {
+		_, _, _ = outR.Close(), errR.Close(), ours.Close()
+		return execError(path, err)
+	}
+	r.started = true
+	r.pmi = ours
+	r.out, r.err = &stream{f: outR}, &stream{f: errR}
+	return nil
+}
+
+func execError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(StatusNotFound, "%s: %w (or the interpreter that it names is missing)", path, err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC), errors.Is(err, unix.ETXTBSY):
+		return fail(StatusNotExecutable, "%s: %w", path, err)
+	case errors.Is(err, unix.E2BIG):
+		return fail(StatusNotExecutable, "%s: %w: too many arguments, or too large an environment", path, err)
+	}
+	return fail(StatusInternal, "starting %s: %w", path, err)
+}
+
+// signal sends to the rank's process, or to its process group.
+func (r *rank) signal(sig syscall.Signal, group bool) {
+	if !r.started || r.reaped {
+		return
+	}
+	pid := r.pid
+	if group {
+		pid = -pid
+	}
+	_ = unix.Kill(pid, sig)
+}
+
+func (r *rank) String() string { return fmt.Sprintf("rank %d (pid %d)", r.id, r.pid) }

@@ -1,0 +1,177 @@
+package launcher
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/internal/pmi"
+)
+
+// Limits of the end of a job.
+const (
+	termGrace = time.Second            // from TERM to KILL
+	killGrace = 2 * time.Second        // from KILL to giving up
+	restGrace = 500 * time.Millisecond // for what ranks that went well left behind
+	pmiGrace  = 100 * time.Millisecond // for the last words of a rank whose connection somebody else holds
+)
+
+// The supervisor is this same program, started again under another name.
+func init() {
+	if os.Args[0] == supervisorName {
+		os.Exit(superviseMain())
+	}
+}
+
+func superviseMain() int {
+	runtime.LockOSThread() // the ranks die with this thread
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	_ = os.WriteFile("/proc/self/comm", []byte(supervisorName), 0)
+	// A terminal signals the whole foreground group, and the front passes on
+	// what concerns the ranks. Catching and dropping, not ignoring: that would
+	// be inherited.
+	signal.Notify(make(chan os.Signal, 1), append(ForwardedSignals(), syscall.SIGPIPE)...)
+	conn, err := polled(supervisorFD, "front")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "verbrun: supervisor:", err)
+		return StatusInternal
+	}
+	unix.CloseOnExec(supervisorFD)
+	dec := gob.NewDecoder(conn)
+	var s spec
+	if err := dec.Decode(&s); err != nil {
+		return StatusInternal // the front has gone
+	}
+	r := newSupervisor(s).run(dec)
+	_ = gob.NewEncoder(conn).Encode(r)
+	return r.Status
+}
+
+// supervisor runs one job. Its loop owns all fields.
+type supervisor struct {
+	spec   spec
+	log    *logrus.Logger
+	stdout *sink
+	stderr *sink
+
+	ranks  []*rank
+	byPid  map[int]*rank
+	reaper *reaper
+	server *pmi.Server
+	done   chan struct{} // closed when the loop has ended
+
+	orders  chan order // closed when the front has gone
+	pmi     chan pmiEvent
+	copying sync.WaitGroup
+	copied  chan struct{} // closed when all streams have ended
+
+	phase    phase
+	deadline *time.Timer // of the phase
+	inOrder  []*rank     // have died, not judged yet
+	judged   int
+	ints     int // interrupts so far
+	failure  *failure
+}
+
+// phase is how far the job is. It only grows.
+type phase int
+
+const (
+	running phase = iota
+	resting       // all ranks are gone and went well; waiting for what they left
+	ending        // TERM was sent
+	killing       // KILL was sent
+	leaving       // the streams were cut
+)
+
+// failure is why the job ends early.
+type failure struct {
+	rank   int
+	status int
+	why    string
+}
+
+func newSupervisor(s spec) *supervisor {
+	v := &supervisor{
+		spec: s, byPid: map[int]*rank{}, done: make(chan struct{}),
+		orders: make(chan order), pmi: make(chan pmiEvent), copied: make(chan struct{}),
+		log: logrus.New(), deadline: time.NewTimer(time.Hour),
+	}
+	v.deadline.Stop()
+	v.stdout, v.stderr = newSinks(os.Stdout, os.Stderr)
+	v.log.SetOutput(v.stderr)
+	if s.Verbose {
+		v.log.SetLevel(logrus.DebugLevel)
+	}
+	return v
+}
+
+func (v *supervisor) run(dec *gob.Decoder) Result {
+	defer close(v.done)
+	go v.listen(dec)
+	if v.spec.TempDir != "" {
+		defer func() { _ = os.RemoveAll(v.spec.TempDir) }()
+		if err := v.build(); err != nil {
+			return v.refuse(err)
+		}
+	}
+	if err := v.start(); err != nil {
+		v.killAll()
+		sweepOrphans()
+		return v.refuse(err)
+	}
+	v.loop()
+	return v.result()
+}
+
+// listen turns what the front says into orders.
+func (v *supervisor) listen(dec *gob.Decoder) {
+	defer close(v.orders)
+	for {
+		var o order
+		if err := dec.Decode(&o); err != nil {
+			if !errors.Is(err, io.EOF) {
+				v.log.WithError(err).Debug("the front has gone")
+			}
+			return
+		}
+		select {
+		case v.orders <- o:
+		case <-v.done:
+			return
+		}
+	}
+}
+
+// refuse is the result of a job whose ranks couldn't be started.
+func (v *supervisor) refuse(err error) Result {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Status: StatusInternal, Err: err}
+	}
+	if e.Err != nil {
+		fmt.Fprintf(v.stderr, "verbrun: %v\n", e.Err)
+		return Result{Status: e.Status, Why: e.Err.Error(), Rank: -1}
+	}
+	return Result{Status: e.Status, Rank: -1}
+}
+
+func (v *supervisor) result() Result {
+	if v.failure == nil {
+		return Result{Rank: -1}
+	}
+	if v.failure.why != "" {
+		fmt.Fprintf(v.stderr, "verbrun: %s\n", v.failure.why)
+	}
+	return Result{Status: v.failure.status, Why: v.failure.why, Rank: v.failure.rank}
+}

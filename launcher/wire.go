@@ -1,0 +1,31 @@
+package launcher
+
+import "time"
+
+// What front and supervisor say to each other, as gob: the front sends one
+// spec and then orders; the supervisor sends one Result. The end of the
+// connection is the other's death.
+
+// supervisorName is argv[0] of the supervisor. It doesn't contain the name of
+// the command, so that whoever kills by name kills one of the two.
+const supervisorName = "verbena-supervisor"
+
+// supervisorFD is the supervisor's end of the connection.
+const supervisorFD = 3
+
+type spec struct {
+	Ranks   int
+	Program program
+	Name    string // of the program, as the user gave it
+	Args    []string
+	Env     []string
+	Bind    Bind
+	Timeout time.Duration
+	Verbose bool
+	TempDir string // made by the supervisor if needed, removed by either
+}
+
+type order struct {
+	Signal int
+	Kill   bool // end everything now
+}
