@@ -1,0 +1,55 @@
+package progress
+
+import (
+	"time"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// parker is the background goroutine's own epoll set: the driver may sleep on
+// its own while this one is still parked.
+type parker struct{ nest *nest }
+
+func (p *parker) open() (err error) {
+	p.nest, err = newNest()
+	return err
+}
+
+func (p *parker) close() { _ = p.nest.file.Close() }
+
+// backgroundSleep arms for solicited events and sleeps until one comes, polling
+// after each, or until somebody drives. The lock is held, but not while asleep.
+func (e *Engine) backgroundSleep() {
+	n := e.back.park.nest
+	for !e.driving && !e.closed {
+		if !e.armAll(verbs.Solicited) {
+			e.poll()
+			continue
+		}
+		_ = n.file.SetReadDeadline(time.Time{})
+		e.back.armed = true
+		e.count.BackgroundSleeps++
+		e.mu.Unlock()
+		err := n.wait(func() bool {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			return e.back.armed && n.hang(e.sleeper.inner) == nil
+		})
+		e.mu.Lock()
+		if !e.back.armed || err != nil {
+			e.disarmBackground()
+			return // somebody drives, or did; or the engine was closed
+		}
+		e.disarmBackground()
+		e.poll()
+	}
+}
+
+// backgroundDisarm also sends the goroutine back to its ticks.
+func (e *Engine) backgroundDisarm() {
+	n := e.back.park.nest
+	n.unhang(e.sleeper.inner)
+	_ = n.file.SetReadDeadline(time.Unix(1, 0))
+	e.unkick()
+	e.armAll(verbs.None)
+}

@@ -1,0 +1,136 @@
+package progress
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// How long a driver that finds nothing spins and yields before it sleeps. A
+// wake-up across cores costs 25–100 µs, so sleeping comes late.
+const (
+	spinOwned  = 20 * time.Microsecond  // where the rank has its core to itself
+	spinShared = 1 * time.Microsecond   // where others wait for it
+	yieldFor   = 200 * time.Microsecond // in all
+	spinRound  = 64                     // looks between two polls, at which the clock is read
+)
+
+// drive polls until the waiter is done. The lock is held, and free while
+// nothing is found.
+func (e *Engine) drive(ctx context.Context, w *Waiter) error {
+	e.driving, w.driver = true, true
+	e.drives++
+	e.disarmBackground()
+	err := e.driveUntil(ctx, w)
+	e.driving, w.driver = false, false
+	e.handOver()
+	return err
+}
+
+func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
+	var idle idle
+	for {
+		e.others = 0
+		n := e.poll()
+		if w.Left <= 0 {
+			e.waits.note(&idle)
+			return nil
+		}
+		if e.others > 0 {
+			// Those whose requests are done may need this core.
+			e.mu.Unlock()
+			runtime.Gosched()
+			e.mu.Lock()
+		}
+		if n > 0 {
+			idle.rounds = 0
+			continue
+		}
+		if idle.rounds > 0 { // not at the first look: it costs a few nanoseconds
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		switch e.phase(&idle) {
+		case phaseSpin:
+			e.mu.Unlock()
+			e.spin()
+			e.mu.Lock()
+		case phaseYield:
+			e.mu.Unlock()
+			runtime.Gosched()
+			yieldThread()
+			e.mu.Lock()
+		case phaseSleep:
+			idle.slept = true
+			if err := e.sleep(ctx, w); err != nil {
+				return err
+			}
+			idle.rounds = 0
+		}
+	}
+}
+
+// spin looks at the queues, without the lock, until there is something or a
+// round is over.
+func (e *Engine) spin() {
+	for range spinRound {
+		if e.somethingPending() {
+			return
+		}
+	}
+	runtime.Gosched()
+}
+
+// idle is how long the present wait has found nothing.
+type idle struct {
+	rounds int
+	since  time.Time
+	slept  bool
+}
+
+type phase uint8
+
+const (
+	phaseSpin phase = iota
+	phaseYield
+	phaseSleep
+)
+
+// phase says how to go on waiting.
+func (e *Engine) phase(i *idle) phase {
+	i.rounds++
+	if i.rounds == 1 {
+		return phaseSpin // the clock can wait
+	}
+	now := time.Now()
+	if i.rounds == 2 {
+		i.since = now
+	}
+	spinFor := spinShared
+	if e.cfg.OwnCore {
+		spinFor = spinOwned
+	}
+	d := now.Sub(i.since)
+	switch {
+	case d < spinFor:
+		return phaseSpin
+	case d < yieldFor && !e.waits.long():
+		return phaseYield
+	}
+	return phaseSleep
+}
+
+// recentWaits remembers whether waits were long of late: then yielding first is
+// in vain.
+type recentWaits struct{ slept int }
+
+func (r *recentWaits) note(i *idle) {
+	if i.slept {
+		r.slept = min(r.slept+1, 4)
+	} else if i.rounds > 0 {
+		r.slept = 0
+	}
+}
+
+func (r *recentWaits) long() bool { return r.slept >= 4 }

@@ -1,0 +1,219 @@
+package progress
+
+import (
+	"sync"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// Handler takes a completion. It runs with the engine's lock held, must not
+// block, and must not keep the completion.
+type Handler func(*verbs.Completion)
+
+// Config is the engine's configuration. The zero value works.
+type Config struct {
+	// OwnCore says that no other rank shares this rank's core, so that
+	// spinning harms nobody.
+	OwnCore bool
+	// Background starts the goroutine that sleeps for solicited events while
+	// nobody drives.
+	Background bool
+}
+
+// batch is how many completions one poll of a queue takes.
+const batch = 16
+
+// Engine polls completion queues. Create it with New.
+type Engine struct {
+	cfg Config
+
+	// mu guards what follows, the calls of all devices (but Pending), and the
+	// state of the protocols.
+	mu      sync.Mutex
+	recv    []*source
+	send    []*source
+	needs   int         // how many wait for send completions
+	pending []Flusher   // what could not be sent
+	driving bool        // somebody has the driver's role
+	asleep  bool        // the driver sleeps: posts must kick it
+	parked  waiterList  // goroutines that wait while another drives
+	others  int         // completions, in this poll, of requests that others wait for
+	waits   recentWaits // decides how long to yield before sleeping
+	drives  uint64      // how often the role was taken, for the background goroutine
+	closed  bool
+	count   Counters
+	out     [batch]verbs.Completion
+	drained [batch]verbs.Completion // apart from out: handlers may drain
+
+	sleeper sleeper
+	back    background
+}
+
+// source is a completion queue with its handler.
+type source struct {
+	cq     verbs.CQ
+	handle Handler
+	quiet  uint32 // polls in a row that found nothing
+	skip   uint32 // polls to leave out
+}
+
+// Flusher is something that could not be sent, and is tried again at each poll
+// until Flush says that nothing is left.
+type Flusher interface {
+	Flush() (done bool)
+}
+
+// New makes an engine. Wake descriptors are added with AddDevice.
+func New(c Config) (*Engine, error) {
+	e := &Engine{cfg: c}
+	if err := e.sleeper.open(); err != nil {
+		return nil, err
+	}
+	if c.Background {
+		if err := e.startBackground(); err != nil {
+			e.sleeper.close()
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// Close stops the engine. Nobody may wait any more.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.stopBackground()
+	e.sleeper.close()
+}
+
+// Lock takes the engine's lock, under which the devices' calls are made and the
+// protocols' state is read and written.
+func (e *Engine) Lock() { e.mu.Lock() }
+
+// Unlock gives it back.
+func (e *Engine) Unlock() { e.mu.Unlock() }
+
+// AddDevice adds a device's wake descriptors. Call it before anybody waits.
+func (e *Engine) AddDevice(d verbs.Device) error { return e.sleeper.add(d.WakeFDs()) }
+
+// AddRecv adds a receive CQ: it is polled whenever somebody drives.
+func (e *Engine) AddRecv(cq verbs.CQ, h Handler) { e.recv = append(e.recv, &source{cq: cq, handle: h}) }
+
+// AddSend adds a send CQ: it is polled while NeedSends is above zero, and by
+// Drain.
+func (e *Engine) AddSend(cq verbs.CQ, h Handler) { e.send = append(e.send, &source{cq: cq, handle: h}) }
+
+// NeedSends changes by n the number of those who wait for send completions. The
+// lock is held.
+func (e *Engine) NeedSends(n int) { e.needs += n }
+
+// Later has f tried again at each poll. The lock is held.
+func (e *Engine) Later(f Flusher) {
+	e.pending = append(e.pending, f)
+	e.Posted()
+}
+
+// Posted must be called, with the lock held, after something was posted that
+// only a poll moves on: a driver that sleeps is woken to look.
+func (e *Engine) Posted() {
+	if e.asleep {
+		e.kick()
+	}
+}
+
+// Poll makes one pass over the queues, unless somebody else drives: then nothing
+// is left to do. The lock is held. It returns how many completions it found.
+func (e *Engine) Poll() int {
+	if e.driving {
+		return 0
+	}
+	e.drives++
+	e.disarmBackground()
+	return e.poll()
+}
+
+// Drain polls a send CQ that was added, because its send queue runs low. The lock
+// is held.
+func (e *Engine) Drain(cq verbs.CQ) int {
+	for _, s := range e.send {
+		if s.cq == cq {
+			e.count.SendPolls++
+			n := cq.Poll(e.drained[:])
+			for i := range n {
+				s.handle(&e.drained[i])
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// poll makes one pass. The caller has the lock and the driver's role.
+func (e *Engine) poll() int {
+	n := 0
+	for _, s := range e.recv {
+		if s.skip != 0 && len(e.recv) > 1 {
+			s.skip--
+			e.count.SkippedPolls++
+			continue
+		}
+		e.count.RecvPolls++
+		got := e.take(s)
+		if s.rest(got); got != 0 {
+			n += got
+		}
+	}
+	if e.needs > 0 {
+		for _, s := range e.send {
+			e.count.SendPolls++
+			n += e.take(s)
+		}
+	}
+	if len(e.pending) != 0 {
+		e.flush()
+	}
+	return n
+}
+
+// take polls one queue.
+func (e *Engine) take(s *source) int {
+	n := s.cq.Poll(e.out[:])
+	for i := range n {
+		s.handle(&e.out[i])
+	}
+	return n
+}
+
+// rest makes a queue that stays quiet be polled less often: half as often for
+// each 64 polls without a find, down to one in 32.
+func (s *source) rest(got int) {
+	if got != 0 {
+		s.quiet, s.skip = 0, 0
+		return
+	}
+	s.quiet++
+	s.skip = 1<<min(s.quiet/64, 5) - 1
+}
+
+func (e *Engine) flush() {
+	keep := e.pending[:0]
+	for _, f := range e.pending {
+		if !f.Flush() {
+			keep = append(keep, f)
+		}
+	}
+	clear(e.pending[len(keep):])
+	e.pending = keep
+}
+
+// somethingPending says, without the lock, whether a poll may find something.
+// Only the driver calls it.
+func (e *Engine) somethingPending() bool {
+	for _, s := range e.recv {
+		if s.cq.Pending() {
+			return true
+		}
+	}
+	return false
+}

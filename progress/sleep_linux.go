@@ -1,0 +1,178 @@
+package progress
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// sleeper holds the epoll sets. Inner has the wake descriptors of all devices
+// and the engine's own; Go's poller doesn't know it. Outer is known to Go's
+// poller, and has inner in it only while the driver sleeps.
+type sleeper struct {
+	inner int
+	outer *nest
+	kick  int // an eventfd: wakes the driver for things that no device tells
+}
+
+func (s *sleeper) open() (err error) {
+	s.inner, s.kick = -1, -1
+	if s.inner, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return fmt.Errorf("progress: epoll_create: %w", err)
+	}
+	if s.kick, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		s.close()
+		return fmt.Errorf("progress: eventfd: %w", err)
+	}
+	if err = s.add([]int{s.kick}); err != nil {
+		s.close()
+		return err
+	}
+	if s.outer, err = newNest(); err != nil {
+		s.close()
+		return err
+	}
+	return nil
+}
+
+func (s *sleeper) close() {
+	if s.outer != nil {
+		_ = s.outer.file.Close()
+	}
+	for _, fd := range []int{s.inner, s.kick} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	s.inner, s.kick, s.outer = -1, -1, nil
+}
+
+// add puts wake descriptors into the inner set, level-triggered.
+func (s *sleeper) add(fds []int) error {
+	for _, fd := range fds {
+		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+		if err := unix.EpollCtl(s.inner, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+			return fmt.Errorf("progress: adding a wake descriptor: %w", err)
+		}
+	}
+	return nil
+}
+
+// nest is an epoll set that Go's poller watches.
+type nest struct {
+	file *os.File
+	raw  syscall.RawConn
+	fd   int
+}
+
+func newNest() (*nest, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("progress: epoll_create: %w", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("progress: epoll: %w", err)
+	}
+	n := &nest{file: os.NewFile(uintptr(fd), "verbena-wake"), fd: fd}
+	if n.raw, err = n.file.SyscallConn(); err != nil {
+		_ = n.file.Close()
+		return nil, fmt.Errorf("progress: epoll: %w", err)
+	}
+	return n, nil
+}
+
+// hang adds inner to the nest, so that its events wake whoever waits; unhang
+// takes it out.
+func (n *nest) hang(inner int) error {
+	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(inner)}
+	return unix.EpollCtl(n.fd, unix.EPOLL_CTL_ADD, inner, &ev)
+}
+
+func (n *nest) unhang(inner int) {
+	_ = unix.EpollCtl(n.fd, unix.EPOLL_CTL_DEL, inner, nil)
+}
+
+// wait parks the goroutine in Go's poller until the nest has an event. Begin is
+// called when an event can't be missed any more; if it returns false, wait
+// returns at once.
+func (n *nest) wait(begin func() bool) error {
+	first := true
+	return n.raw.Read(func(uintptr) bool {
+		if first {
+			first = false
+			return !begin()
+		}
+		return true
+	})
+}
+
+// sleep arms all queues and sleeps until one has something, or the engine is
+// kicked. The lock is held when it is called and when it returns.
+func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
+	if !e.armAll(verbs.Any) {
+		return nil
+	}
+	e.count.Sleeps++
+	e.asleep = true
+	stop := func() bool { return true }
+	if ctx.Done() != nil {
+		stop = context.AfterFunc(ctx, e.kick)
+	}
+	e.mu.Unlock()
+	inner := e.sleeper.inner
+	err := e.sleeper.outer.wait(func() bool { return e.sleeper.outer.hang(inner) == nil })
+	e.sleeper.outer.unhang(inner)
+	stop()
+	e.mu.Lock()
+	e.asleep = false
+	e.unkick()
+	e.armAll(verbs.None)
+	e.count.Wakes++
+	if err != nil {
+		return fmt.Errorf("progress: sleeping: %w", err)
+	}
+	if w.Left <= 0 {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// armAll arms the queues, or disarms them. It returns false, with all disarmed,
+// if something came meanwhile.
+func (e *Engine) armAll(ev verbs.Event) bool {
+	again := false
+	for _, s := range e.recv {
+		s.skip = 0
+		again = s.cq.Arm(ev) || again
+	}
+	if e.needs > 0 || len(e.pending) > 0 || ev == verbs.None {
+		for _, s := range e.send {
+			again = s.cq.Arm(ev) || again
+		}
+	}
+	if again && ev != verbs.None {
+		e.armAll(verbs.None)
+		return false
+	}
+	return true
+}
+
+// kick wakes a driver that sleeps.
+func (e *Engine) kick() {
+	one := [8]byte{1}
+	_, _ = unix.Write(e.sleeper.kick, one[:])
+}
+
+func (e *Engine) unkick() {
+	var b [8]byte
+	_, _ = unix.Read(e.sleeper.kick, b[:])
+}
+
+// yieldThread gives the core to another process that wants it.
+func yieldThread() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
