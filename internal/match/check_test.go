@@ -2,7 +2,7 @@ package match
 
 import "fmt"
 
-// check walks all bins and lists and returns the first broken invariant.
+// check walks all lists and returns the first broken invariant.
 func (t *Table[R, M]) check() error {
 	if err := t.posted.check(); err != nil {
 		return fmt.Errorf("posted: %w", err)
@@ -10,118 +10,116 @@ func (t *Table[R, M]) check() error {
 	if err := t.unexp.check(); err != nil {
 		return fmt.Errorf("unexpected: %w", err)
 	}
-	for r := range t.Posted(nil) {
-		if m := t.unexp.scan(r.key); m != nil {
-			return fmt.Errorf("receive %v and message %v both wait", r.key, m.key)
-		}
-	}
-	return nil
-}
-
-// scan finds a message for k without the index of its form.
-func (q *unexpectedQueue[M]) scan(k Key) *Msg[M] {
-	for i := range q.bins.slots {
-		if m := q.bins.slots[i].first; m != nil && k.Accepts(m.key) {
-			return m
-		}
-	}
-	return nil
-}
-
-func (t *bins[N]) check() error {
-	size, used := len(t.slots), 0
-	if size&(size-1) != 0 || size != 0 && size < minBins {
-		return fmt.Errorf("%d bins", size)
-	}
-	for i, s := range t.slots {
-		if s.key.b == 0 {
-			if s != (bin[N]{}) {
-				return fmt.Errorf("unused bin %d holds %v", i, s)
+	msgs := t.unexp.sorted(nil)
+	for _, r := range t.posted.index.sorted(nil) {
+		for _, m := range msgs {
+			if r.key.Accepts(m.key) {
+				return fmt.Errorf("receive %v and message %v both wait", r.key, m.key)
 			}
-			continue
 		}
-		used++
-		if s.first == nil || s.last == nil {
-			return fmt.Errorf("bin %d is in use and empty", i)
-		}
-		if f := t.find(s.key); f != i {
-			return fmt.Errorf("bin %d is found at %d", i, f)
-		}
-	}
-	if used != t.n || 4*used > 3*size {
-		return fmt.Errorf("%d of %d bins in use, counted %d", used, size, t.n)
 	}
 	return nil
 }
 
 func (q *postedQueue[R]) check() error {
-	if err := q.bins.check(); err != nil {
+	forms, err := q.index.check()
+	if err != nil {
 		return err
 	}
-	n, forms := 0, [numForms]int{}
-	for _, s := range q.bins.slots {
-		var prev *Recv[R]
-		for r := s.first; r != nil; prev, r = r, r.next {
-			switch {
-			case !r.queued:
-				return fmt.Errorf("%v is linked and not queued", r.key)
-			case r.prev != prev:
-				return fmt.Errorf("%v: wrong prev", r.key)
-			case r.key.pack() != s.key || r.key.form() != r.form:
-				return fmt.Errorf("%v form %d in bin %x", r.key, r.form, s.key)
-			case prev != nil && prev.seq >= r.seq:
-				return fmt.Errorf("%v: place %d before %d", r.key, prev.seq, r.seq)
-			}
-			n++
-			forms[r.form]++
-		}
-		if s.last != prev {
-			return fmt.Errorf("bin %x: wrong last", s.key)
+	n, wild := 0, 0
+	for f, m := range forms {
+		n += m
+		if form(f) != exact {
+			wild += m
 		}
 	}
-	if n != q.n || forms != q.forms {
-		return fmt.Errorf("%d receives, by form %v; counted %d, %v", n, forms, q.n, q.forms)
+	forms[exact] = 0
+	if n != q.n || wild != q.wild || forms != q.forms {
+		return fmt.Errorf("%d receives, %d with wildcards, by form %v; counted %d, %d, %v",
+			n, wild, forms, q.n, q.wild, q.forms)
 	}
 	return nil
 }
 
 func (q *unexpectedQueue[M]) check() error {
-	if err := q.bins.check(); err != nil {
+	forms, err := q.index.check()
+	if err != nil {
 		return err
 	}
-	var n [numForms]int
-	for _, s := range q.bins.slots {
-		if s.first == nil {
-			continue
-		}
-		bin := Key{uint32(s.key.a >> 32), int32(uint32(s.key.a)), int32(uint32(s.key.b))}
-		f := bin.form()
-		var prev *Msg[M]
-		for m := s.first; m != nil; prev, m = m, m.links[f].next {
-			switch {
-			case !m.queued:
-				return fmt.Errorf("%v is linked and not queued", m.key)
-			case m.links[f].prev != prev:
-				return fmt.Errorf("%v form %d: wrong prev", m.key, f)
-			case m.key.widen(f) != bin:
-				return fmt.Errorf("%v in bin %v", m.key, bin)
-			case prev != nil && prev.seq >= m.seq:
-				return fmt.Errorf("%v: place %d before %d", m.key, prev.seq, m.seq)
-			}
-			n[f]++
-		}
-		if s.last != prev {
-			return fmt.Errorf("bin %v: wrong last", bin)
-		}
-	}
-	for f := range n {
+	for f, n := range forms {
 		want := q.n
 		if form(f) != exact && !q.indexed[f] {
 			want = 0
 		}
-		if n[f] != want {
-			return fmt.Errorf("%d messages by form %d, counted %d", n[f], f, want)
+		if n != want {
+			return fmt.Errorf("%d messages by form %d, want %d", n, f, want)
+		}
+	}
+	for _, p := range q.sorted(nil) {
+		for f := exact; f < numForms; f++ {
+			n := p.node
+			if f != exact {
+				if !q.indexed[f] {
+					continue
+				}
+				n = &p.val.wild[f]
+			}
+			if n.val != p.val || n.seq != p.seq || n.key != p.key.widen(f) || !n.queued() {
+				return fmt.Errorf("message %v: its node of form %d differs", p.key, f)
+			}
 		}
 	}
 	return nil
+}
+
+// check returns the number of nodes by form.
+func (x *index[V]) check() (forms [numForms]int, err error) {
+	size, keys := len(x.buckets), 0
+	if size&(size-1) != 0 || size != 0 && size < minBuckets {
+		return forms, fmt.Errorf("%d buckets", size)
+	}
+	for i, head := range x.buckets {
+		for ; head != nil; head = head.chain {
+			keys++
+			if &x.buckets[i] != x.bucket(head.key) {
+				return forms, fmt.Errorf("%v is in bucket %d", head.key, i)
+			}
+			if p := x.find(head.key); p == nil || *p != head {
+				return forms, fmt.Errorf("%v is not found", head.key)
+			}
+			n, err := head.checkList()
+			if err != nil {
+				return forms, err
+			}
+			forms[head.form] += n
+		}
+	}
+	if keys != x.keys || keys > size || keys > x.high || x.left < 0 || x.left > size-keys {
+		return forms, fmt.Errorf("%d lists in %d buckets; counted %d, high %d, left %d",
+			keys, size, x.keys, x.high, x.left)
+	}
+	return forms, nil
+}
+
+// checkList returns the length of the list with this head.
+func (n *node[V]) checkList() (int, error) {
+	head, last, length := n, n.prev, 0
+	for prev := (*node[V])(nil); n != nil; prev, n = n, n.next {
+		length++
+		switch {
+		case n.val == nil:
+			return 0, fmt.Errorf("%v has no owner", n.key)
+		case n.key != head.key || n.form != n.key.form():
+			return 0, fmt.Errorf("%v, form %d, in the list of %v", n.key, n.form, head.key)
+		case n != head && n.chain != nil:
+			return 0, fmt.Errorf("%v is chained and not the head", n.key)
+		case n != head && n.prev != prev:
+			return 0, fmt.Errorf("%v: wrong prev", n.key)
+		case n != head && prev.seq >= n.seq:
+			return 0, fmt.Errorf("%v: place %d before %d", n.key, prev.seq, n.seq)
+		case n.next == nil && n != last:
+			return 0, fmt.Errorf("%v: wrong last", n.key)
+		}
+	}
+	return length, nil
 }

@@ -55,23 +55,10 @@ func (k Key) widen(f form) Key {
 	return k
 }
 
-// packed is a Key in two words. The second is never zero, so that the zero
-// packed marks an unused bin.
-type packed struct {
-	a uint64 // context, source
-	b uint64 // 1, tag
-}
-
-func (k Key) pack() packed {
-	return packed{
-		a: uint64(k.Context)<<32 | uint64(uint32(k.Source)),
-		b: 1<<32 | uint64(uint32(k.Tag)),
-	}
-}
-
-func (p packed) hash() uint64 {
-	// One wide multiplication; folding its halves lets every input bit
-	// reach the low bits. Runs of tags and of ranks spread evenly.
-	hi, lo := bits.Mul64(p.a^0x9e3779b97f4a7c15, p.b^0xe7037ed1a0b428db)
+// hash folds the halves of one wide multiplication, which lets every bit of
+// the key reach the low bits, so that runs of tags and of ranks spread evenly.
+func (k Key) hash() uint64 {
+	who := uint64(k.Context)<<32 | uint64(uint32(k.Source))
+	hi, lo := bits.Mul64(who^0x9e3779b97f4a7c15, uint64(uint32(k.Tag))^0xe7037ed1a0b428db)
 	return hi ^ lo
 }

@@ -24,13 +24,13 @@ type message struct {
 
 func newRequest(id int) *request {
 	r := &request{id: id}
-	r.node.Val = r
+	r.node.Bind(r)
 	return r
 }
 
 func newMessage(id int, k Key) *message {
 	m := &message{id: id, key: k}
-	m.node.Val = m
+	m.node.Bind(m)
 	return m
 }
 
@@ -138,7 +138,7 @@ func (w *model) post(k Key) error {
 
 func (w *model) arrive(k Key) error {
 	m := newMessage(w.ids, k)
-	var got *Recv[request]
+	var got *request
 	got, m.at = w.table.Arrive(k)
 	want := w.acceptor(k)
 	if err := sameRequest(got, want); err != nil {
@@ -213,28 +213,28 @@ func (w *model) compare() error {
 	return nil
 }
 
-func sameMessage(got *Msg[message], want *message) error {
+func sameMessage(got, want *message) error {
 	switch {
-	case got == nil && want == nil, got != nil && got.Val == want:
+	case got == want:
 		return nil
 	case got == nil:
 		return fmt.Errorf("no message, want %d", want.id)
 	case want == nil:
-		return fmt.Errorf("message %d, want none", got.Val.id)
+		return fmt.Errorf("message %d, want none", got.id)
 	}
-	return fmt.Errorf("message %d, want %d", got.Val.id, want.id)
+	return fmt.Errorf("message %d, want %d", got.id, want.id)
 }
 
-func sameRequest(got *Recv[request], want *request) error {
+func sameRequest(got, want *request) error {
 	switch {
-	case got == nil && want == nil, got != nil && got.Val == want:
+	case got == want:
 		return nil
 	case got == nil:
 		return fmt.Errorf("no receive, want %d", want.id)
 	case want == nil:
-		return fmt.Errorf("receive %d, want none", got.Val.id)
+		return fmt.Errorf("receive %d, want none", got.id)
 	}
-	return fmt.Errorf("receive %d, want %d", got.Val.id, want.id)
+	return fmt.Errorf("receive %d, want %d", got.id, want.id)
 }
 
 // decode reads a step off four bytes. Tags beyond a few are rare, so that

@@ -1,105 +1,78 @@
 package match
 
-// Recv is a posted receive's place in a Table. Embed it in the request and
-// point Val back at the request. The table owns it from Post until Arrive,
-// Offer or Remove takes it out.
+// Recv is a posted receive's place in a Table. Embed it in the request, and
+// bind it to the request once before the first use. The table owns it from
+// Post until Arrive, Offer or Remove takes it out.
 type Recv[R any] struct {
-	Val *R
-
-	key        Key
-	form       form
-	queued     bool
-	seq        Seq
-	next, prev *Recv[R]
+	node node[R]
 }
+
+// Bind sets the request that the table returns for r.
+func (r *Recv[R]) Bind(request *R) { r.node.val = request }
 
 // Key returns the key that r was last posted with.
-func (r *Recv[R]) Key() Key { return r.key }
+func (r *Recv[R]) Key() Key { return r.node.key }
 
 // Queued reports whether r is in a table.
-func (r *Recv[R]) Queued() bool { return r.queued }
+func (r *Recv[R]) Queued() bool { return r.node.queued() }
 
-// postedQueue holds the posted receives in one bin for each key, wildcard
-// keys included.
+// postedQueue holds every posted receive under its own key, wildcards
+// included.
 type postedQueue[R any] struct {
-	bins  bins[Recv[R]]
+	index index[R]
 	n     int           // receives queued
-	forms [numForms]int // of these, by form
+	wild  int           // of these, with a wildcard
+	forms [numForms]int // and by form; exact ones aren't counted
 }
 
-func (q *postedQueue[R]) push(r *Recv[R]) {
-	b := q.bins.obtain(r.key.pack())
-	if b.last == nil {
-		b.first = r
-	} else {
-		r.prev = b.last
-		b.last.next = r
-	}
-	b.last = r
-	r.queued = true
-	q.forms[r.form]++
+func (q *postedQueue[R]) push(n *node[R]) {
 	q.n++
+	if n.form != exact {
+		q.wild++
+		q.forms[n.form]++
+	}
+	q.index.insert(n)
 }
 
 // take removes and returns the earliest receive that accepts a message with
 // key k.
-func (q *postedQueue[R]) take(k Key) *Recv[R] {
-	slot := -1
-	if q.forms[exact] != 0 {
-		slot = q.bins.find(k.pack())
+func (q *postedQueue[R]) take(k Key) *R {
+	p := q.index.find(k)
+	if q.wild != 0 {
+		p = q.earliest(p, k)
 	}
-	if q.n != q.forms[exact] {
-		slot = q.earliest(slot, k)
-	}
-	if slot < 0 {
+	if p == nil {
 		return nil
 	}
-	r := q.bins.slots[slot].first
-	q.remove(r, slot)
-	return r
+	n := *p
+	q.index.pop(p)
+	q.forget(n)
+	return n.val
 }
 
-// earliest returns the slot whose first receive was posted first, of slot and
-// those of the wildcard keys that accept k.
-func (q *postedQueue[R]) earliest(slot int, k Key) int {
+// earliest returns where the receive is that was posted first: the one at p,
+// if any, or the first of a wildcard key that accepts k.
+func (q *postedQueue[R]) earliest(p **node[R], k Key) **node[R] {
 	for f := anySource; f <= anyBoth; f++ {
 		if q.forms[f] == 0 {
 			continue
 		}
-		s := q.bins.find(k.widen(f).pack())
-		if slot < 0 || s >= 0 && q.bins.slots[s].first.seq < q.bins.slots[slot].first.seq {
-			slot = s
+		if w := q.index.find(k.widen(f)); w != nil && (p == nil || (*w).seq < (*p).seq) {
+			p = w
 		}
 	}
-	return slot
+	return p
 }
 
-func (q *postedQueue[R]) unlink(r *Recv[R]) {
-	slot := -1
-	if r.prev == nil || r.next == nil {
-		slot = q.bins.find(r.key.pack())
-	}
-	q.remove(r, slot)
+func (q *postedQueue[R]) remove(n *node[R]) {
+	q.index.remove(n)
+	q.forget(n)
 }
 
-// remove unlinks r. The slot of its bin is needed if r is the first or the
-// last in it.
-func (q *postedQueue[R]) remove(r *Recv[R], slot int) {
-	next, prev := r.next, r.prev
-	switch {
-	case next == nil && prev == nil:
-		q.bins.drop(slot)
-	case prev == nil:
-		next.prev = nil
-		q.bins.slots[slot].first = next
-	case next == nil:
-		prev.next = nil
-		q.bins.slots[slot].last = prev
-	default:
-		next.prev, prev.next = prev, next
-	}
-	r.next, r.prev = nil, nil
-	r.queued = false
-	q.forms[r.form]--
+func (q *postedQueue[R]) forget(n *node[R]) {
 	q.n--
+	if n.form != exact {
+		q.wild--
+		q.forms[n.form]--
+	}
 }

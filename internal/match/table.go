@@ -18,20 +18,20 @@ type Seq uint64
 
 // Post takes the earliest unexpected message that a receive with key k
 // accepts out of the table and returns it, or queues r and returns nil.
-func (t *Table[R, M]) Post(r *Recv[R], k Key) *Msg[M] {
-	if r.queued {
+func (t *Table[R, M]) Post(r *Recv[R], k Key) *M {
+	if r.Queued() {
 		panic("match: receive posted twice")
 	}
-	r.key, r.form = k, k.form()
+	n := &r.node
+	n.key, n.form = k, k.form()
 	if t.unexp.n != 0 {
-		if m := t.unexp.first(k, r.form); m != nil {
-			t.unexp.unlink(m)
+		if m := t.unexp.take(k, n.form); m != nil {
 			return m
 		}
 	}
 	t.posts++
-	r.seq = t.posts
-	t.posted.push(r)
+	n.seq = t.posts
+	t.posted.push(n)
 	return nil
 }
 
@@ -41,9 +41,9 @@ func (t *Table[R, M]) Post(r *Recv[R], k Key) *Msg[M] {
 // returns nil, and the caller must call [Table.AddUnexpected] before any other
 // method.
 //
-// A caller that may later have to withdraw from a match, as the receiver of
-// an aborted rendezvous has, keeps the place for [Table.PutBack].
-func (t *Table[R, M]) Arrive(k Key) (*Recv[R], Seq) {
+// A caller that may later have to undo a match, as the receiver of an aborted
+// rendezvous has, keeps the place in order to put the message back.
+func (t *Table[R, M]) Arrive(k Key) (*R, Seq) {
 	t.arrivals++
 	return t.posted.take(k), t.arrivals
 }
@@ -51,58 +51,62 @@ func (t *Table[R, M]) Arrive(k Key) (*Recv[R], Seq) {
 // Offer is Arrive for a message that has its place already, because it was
 // matched and the match has been undone. If it returns nil the caller must
 // call [Table.PutBack] before any other method.
-func (t *Table[R, M]) Offer(k Key) *Recv[R] {
+func (t *Table[R, M]) Offer(k Key) *R {
 	return t.posted.take(k)
 }
 
 // AddUnexpected queues a message that Arrive found no receive for, with the
-// same key and the place that Arrive returned.
+// same key and the place that Arrive returned. It also puts back one that
+// Arrive found a receive for, which has never been queued.
 func (t *Table[R, M]) AddUnexpected(m *Msg[M], k Key, at Seq) {
-	if m.queued {
+	if m.Queued() {
 		panic("match: message queued twice")
 	}
 	if k.form() != exact {
 		panic("match: message with a wildcard")
 	}
-	m.key, m.seq = k, at
+	m.node.key, m.node.seq = k, at
 	t.unexp.insert(m)
 }
 
-// PutBack queues a message once more, with the key and in the place that it
-// had, after its match has been undone and Offer has found no other receive
-// for it. A message that Arrive matched at once is put back in the same way:
-// AddUnexpected and PutBack differ only in where key and place come from.
+// PutBack queues a message that has been queued before once more, in the place
+// that it had, after its match has been undone and Offer has found no other
+// receive for it.
 func (t *Table[R, M]) PutBack(m *Msg[M]) {
-	t.AddUnexpected(m, m.key, m.seq)
+	t.AddUnexpected(m, m.node.key, m.node.seq)
 }
 
 // Probe returns the earliest unexpected message that a receive with key k
 // would take, or nil, and leaves it in the table. A matched probe passes it
 // on to [Table.RemoveUnexpected].
-func (t *Table[R, M]) Probe(k Key) *Msg[M] {
+func (t *Table[R, M]) Probe(k Key) *M {
 	if t.unexp.n == 0 {
 		return nil
 	}
-	return t.unexp.first(k, k.form())
+	p := t.unexp.find(k, k.form())
+	if p == nil {
+		return nil
+	}
+	return (*p).val.val
 }
 
 // Remove withdraws a posted receive. It reports whether r was queued: false
 // means that it has been matched, or was never posted.
 func (t *Table[R, M]) Remove(r *Recv[R]) bool {
-	if !r.queued {
+	if !r.Queued() {
 		return false
 	}
-	t.posted.unlink(r)
+	t.posted.remove(&r.node)
 	return true
 }
 
 // RemoveUnexpected takes an unexpected message out of the table and reports
 // whether it was in it.
 func (t *Table[R, M]) RemoveUnexpected(m *Msg[M]) bool {
-	if !m.queued {
+	if !m.Queued() {
 		return false
 	}
-	t.unexp.unlink(m)
+	t.unexp.remove(m)
 	return true
 }
 
@@ -114,6 +118,6 @@ func (t *Table[R, M]) NumUnexpected() int { return t.unexp.n }
 
 // Trim gives back the memory that earlier bursts have left behind.
 func (t *Table[R, M]) Trim() {
-	t.posted.bins.trim()
-	t.unexp.bins.trim()
+	t.posted.index.trim()
+	t.unexp.index.trim()
 }

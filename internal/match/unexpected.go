@@ -1,124 +1,106 @@
 package match
 
 // Msg is an unexpected message's place in a Table. Embed it in the message
-// record and point Val back at the record. The table owns it from
-// AddUnexpected or PutBack until Post or RemoveUnexpected takes it out.
+// record, and bind it to the record once before the first use. The table owns
+// it from AddUnexpected or PutBack until Post or RemoveUnexpected takes it
+// out.
+//
+// In a program with wildcard receives a Msg allocates memory when it is first
+// queued, and keeps it: records should be reused.
 type Msg[M any] struct {
-	Val *M
-
-	key    Key
-	queued bool
-	seq    Seq
-	links  [numForms]links[M] // by form of the receives that look there
+	val  *M
+	node node[Msg[M]]            // under the message's own key
+	wild *[numForms]node[Msg[M]] // under the wildcard keys that accept it
 }
 
-type links[M any] struct {
-	next, prev *Msg[M]
-}
+// Bind sets the record that the table returns for m.
+func (m *Msg[M]) Bind(record *M) { m.val = record }
 
 // Key returns the key that m was last queued with.
-func (m *Msg[M]) Key() Key { return m.key }
+func (m *Msg[M]) Key() Key { return m.node.key }
 
 // Seq returns the place in the order of arrival that m was last queued with.
-func (m *Msg[M]) Seq() Seq { return m.seq }
+func (m *Msg[M]) Seq() Seq { return m.node.seq }
 
 // Queued reports whether m is in a table.
-func (m *Msg[M]) Queued() bool { return m.queued }
+func (m *Msg[M]) Queued() bool { return m.node.queued() }
 
-// unexpectedQueue holds every message once in the bin of its own key, and
-// once for each indexed wildcard form in the bin of the key of that form that
-// accepts it. Bins are ordered by arrival.
+// unexpectedQueue holds every message under its own key, and for each
+// wildcard form in use under the key of that form that accepts it.
 type unexpectedQueue[M any] struct {
-	bins    bins[Msg[M]]
+	index   index[Msg[M]]
 	n       int            // messages queued
-	indexed [numForms]bool // wildcard forms in use; exact is always indexed
+	wild    bool           // a wildcard form is in use
+	indexed [numForms]bool // which are; exact isn't counted
 }
 
-// first returns the earliest message that a receive with key k, of form f,
-// accepts.
-func (q *unexpectedQueue[M]) first(k Key, f form) *Msg[M] {
+// find returns where the earliest message is that a receive with key k, of
+// form f, accepts, or nil.
+func (q *unexpectedQueue[M]) find(k Key, f form) **node[Msg[M]] {
 	if f != exact && !q.indexed[f] {
-		q.index(f)
+		q.use(f)
 	}
-	slot := q.bins.find(k.pack())
-	if slot < 0 {
+	return q.index.find(k)
+}
+
+// use starts to index form f, for good.
+func (q *unexpectedQueue[M]) use(f form) {
+	for _, p := range q.sorted(nil) {
+		q.insertAs(p.val, f)
+	}
+	q.indexed[f] = true
+	q.wild = true
+}
+
+// take removes and returns the earliest message that a receive with key k, of
+// form f, accepts.
+func (q *unexpectedQueue[M]) take(k Key, f form) *M {
+	p := q.find(k, f)
+	if p == nil {
 		return nil
 	}
-	return q.bins.slots[slot].first
-}
-
-// index starts to index form f, for good.
-func (q *unexpectedQueue[M]) index(f form) {
-	q.indexed[f] = true
-	for _, p := range q.sorted(nil) {
-		q.insertAs(p.node, f)
+	m := (*p).val
+	if q.wild {
+		q.remove(m)
+	} else {
+		q.index.pop(p)
+		q.n--
 	}
+	return m.val
 }
 
 func (q *unexpectedQueue[M]) insert(m *Msg[M]) {
-	q.insertAs(m, exact)
+	q.n++
+	m.node.val = m
+	q.index.insert(&m.node)
+	if !q.wild {
+		return
+	}
 	for f := anySource; f <= anyBoth; f++ {
 		if q.indexed[f] {
 			q.insertAs(m, f)
 		}
 	}
-	m.queued = true
-	q.n++
 }
 
-// insertAs puts m in its place in the bin of form f: in front if all others
-// arrived later, at the end if they arrived earlier, as they did unless m is
-// put back.
 func (q *unexpectedQueue[M]) insertAs(m *Msg[M], f form) {
-	b := q.bins.obtain(m.key.widen(f).pack())
-	prev, next := b.last, (*Msg[M])(nil)
-	if prev != nil && prev.seq > m.seq {
-		prev, next = nil, b.first
-		for next.seq < m.seq {
-			prev, next = next, next.links[f].next
-		}
+	if m.wild == nil {
+		m.wild = new([numForms]node[Msg[M]])
 	}
-	m.links[f] = links[M]{next: next, prev: prev}
-	if prev == nil {
-		b.first = m
-	} else {
-		prev.links[f].next = m
-	}
-	if next == nil {
-		b.last = m
-	} else {
-		next.links[f].prev = m
-	}
+	n := &m.wild[f]
+	n.val, n.key, n.form, n.seq = m, m.node.key.widen(f), f, m.node.seq
+	q.index.insert(n)
 }
 
-func (q *unexpectedQueue[M]) unlink(m *Msg[M]) {
-	q.unlinkAs(m, exact)
-	for f := anySource; f <= anyBoth; f++ {
-		if q.indexed[f] {
-			q.unlinkAs(m, f)
-		}
-	}
-	m.queued = false
+func (q *unexpectedQueue[M]) remove(m *Msg[M]) {
 	q.n--
-}
-
-func (q *unexpectedQueue[M]) unlinkAs(m *Msg[M], f form) {
-	l := m.links[f]
-	m.links[f] = links[M]{}
-	if l.next != nil && l.prev != nil {
-		l.next.links[f].prev = l.prev
-		l.prev.links[f].next = l.next
+	q.index.remove(&m.node)
+	if !q.wild {
 		return
 	}
-	slot := q.bins.find(m.key.widen(f).pack())
-	switch {
-	case l.next != nil:
-		l.next.links[f].prev = nil
-		q.bins.slots[slot].first = l.next
-	case l.prev != nil:
-		l.prev.links[f].next = nil
-		q.bins.slots[slot].last = l.prev
-	default:
-		q.bins.drop(slot)
+	for f := anySource; f <= anyBoth; f++ {
+		if q.indexed[f] {
+			q.index.remove(&m.wild[f])
+		}
 	}
 }

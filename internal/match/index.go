@@ -1,0 +1,176 @@
+package match
+
+// node is one receive or message in an index. Nodes of one key form a list in
+// order of seq, and the first of them, the head, stands for the list in its
+// hash bucket.
+type node[V any] struct {
+	val  *V
+	key  Key
+	form form // the key's
+	seq  Seq
+
+	next  *node[V] // of the same key
+	prev  *node[V] // of the same key; a head's is the last; nil out of an index
+	chain *node[V] // a head's only: the next head in its bucket
+}
+
+func (n *node[V]) queued() bool { return n.prev != nil }
+
+// minBuckets is the smallest number of buckets, a power of two.
+const minBuckets = 64
+
+// index finds the earliest node of a key. It is a chained hash table whose
+// chains are made of the list heads themselves.
+type index[V any] struct {
+	buckets []*node[V] // none, or a power of two
+	keys    int        // lists
+	left    int        // lists that may be started before the next resize
+	high    int        // most lists since then
+}
+
+func (x *index[V]) bucket(k Key) **node[V] {
+	return &x.buckets[int(k.hash())&(len(x.buckets)-1)]
+}
+
+// find returns the pointer to the first node of key k, or nil. It is good
+// until the index changes.
+func (x *index[V]) find(k Key) **node[V] {
+	if x.keys == 0 {
+		return nil
+	}
+	p := x.bucket(k)
+	for h := *p; h != nil; h = *p {
+		if h.key == k {
+			return p
+		}
+		p = &h.chain
+	}
+	return nil
+}
+
+// insert puts n in its place among the nodes of its key.
+func (x *index[V]) insert(n *node[V]) {
+	if x.left == 0 {
+		x.resize()
+	}
+	p := x.bucket(n.key)
+	for h := *p; h != nil; h = *p {
+		if h.key == n.key {
+			join(p, n)
+			return
+		}
+		p = &h.chain
+	}
+	n.prev = n
+	*p = n
+	x.left--
+	x.keys++
+	if x.keys > x.high {
+		x.high = x.keys
+	}
+}
+
+// join puts n in its place in the list whose head is at p.
+func join[V any](p **node[V], n *node[V]) {
+	head := *p
+	last := head.prev
+	if last.seq < n.seq {
+		n.prev, last.next, head.prev = last, n, n
+		return
+	}
+	if n.seq < head.seq {
+		n.next, n.prev, n.chain = head, last, head.chain
+		head.prev, head.chain = n, nil
+		*p = n
+		return
+	}
+	after := head.next
+	for after.seq < n.seq {
+		after = after.next
+	}
+	n.next, n.prev = after, after.prev
+	n.prev.next, after.prev = n, n
+}
+
+// pop removes the head at p.
+func (x *index[V]) pop(p **node[V]) {
+	head := *p
+	if second := head.next; second != nil {
+		second.prev, second.chain = head.prev, head.chain
+		head.next = nil
+		*p = second
+	} else {
+		*p = head.chain
+		x.keys--
+	}
+	head.prev, head.chain = nil, nil
+}
+
+// remove removes n from wherever in its list it is.
+func (x *index[V]) remove(n *node[V]) {
+	prev, next := n.prev, n.next
+	if prev.next != n {
+		x.pop(x.find(n.key)) // only before a head stands one without a next
+		return
+	}
+	prev.next = next
+	if next != nil {
+		next.prev = prev
+	} else {
+		(*x.find(n.key)).prev = prev
+	}
+	n.next, n.prev = nil, nil
+}
+
+// resize is called after every so many new lists as there can be without
+// more lists than buckets. It doubles the number of buckets if more than half
+// of them are needed, and reduces it if in all that time less than an eighth
+// was: looking back that far keeps a program that queues and drains in turns
+// from resizing in every turn.
+func (x *index[V]) resize() {
+	size := len(x.buckets)
+	switch {
+	case x.keys > size/2 || size == 0:
+		x.rehash(max(minBuckets, 2*size))
+	case x.high < size/8:
+		x.rehash(fitting(x.high))
+	}
+	x.left = len(x.buckets) - x.keys
+	x.high = x.keys
+}
+
+// trim gives back all memory that what is queued now doesn't need.
+func (x *index[V]) trim() {
+	if x.keys == 0 {
+		*x = index[V]{}
+		return
+	}
+	if size := fitting(x.keys); size < len(x.buckets) {
+		x.rehash(size)
+		x.left = size - x.keys
+		x.high = x.keys
+	}
+}
+
+// fitting returns the number of buckets with room for twice as many lists.
+func fitting(keys int) int {
+	size := minBuckets
+	for size < 2*keys {
+		size *= 2
+	}
+	return size
+}
+
+func (x *index[V]) rehash(size int) {
+	old := x.buckets
+	x.buckets = make([]*node[V], size)
+	for _, h := range old {
+		for h != nil {
+			next := h.chain
+			p := x.bucket(h.key)
+			h.chain = *p
+			*p = h
+			h = next
+		}
+	}
+}
