@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestParseOutput(t *testing.T) {
+	out := `
+# MPI latency, one way
+# CPUs: 0 1
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+8                     0.1312
+16                    0.1398              Pass
+`
+	for size, want := range map[int]float64{8: 0.1312, 16: 0.1398} {
+		if got, err := parseOutput(out, size); err != nil || got != want {
+			t.Errorf("size %d: %v, %v; want %v", size, got, err, want)
+		}
+	}
+	if got := parseCPUs(out); got != pinned {
+		t.Errorf("CPUs %q, want %q", got, pinned)
+	}
+	for _, bad := range []string{"", "# 8 1.0", "8", "8 fast", "8 -1"} {
+		if _, err := parseOutput(bad, 8); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+	if got := parseCPUs("8 0.1\n"); got != "unknown" {
+		t.Errorf("CPUs %q where none are printed", got)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	tests := []struct {
+		values []float64
+		want   spread
+	}{
+		{nil, spread{}},
+		{[]float64{3}, spread{1, 3, 3, 3, 3, 3}},
+		{[]float64{4, 1}, spread{2, 2.5, 1.75, 3.25, 1, 4}},
+		{[]float64{5, 1, 4, 2, 3}, spread{5, 3, 2, 4, 1, 5}},
+	}
+	for _, tt := range tests {
+		got := newSpread(tt.values)
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(spread{}), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", tt.values, diff)
+		}
+	}
+}
+
+func TestChangedPlacementIsDiscarded(t *testing.T) {
+	tests := []struct {
+		before, after float64
+		want          placement // "": discarded
+	}{
+		{30, 32, near},
+		{160, 170, far},
+		{30, 160, ""},
+		{160, 30, ""},
+		{0, 30, ""}, // could not be measured
+		{30, 0, ""},
+		{80, 80, far},
+		{79.9, 30, near},
+	}
+	for _, tt := range tests {
+		r := results{far: 80}
+		kept := r.add(sample{side: "ours", size: 8, value: 1, before: tt.before, after: tt.after})
+		if kept != (tt.want != "") {
+			t.Errorf("%v, %v: kept is %v", tt.before, tt.after, kept)
+		}
+		if kept && len(r.values(tt.want, "ours", 8)) != 1 {
+			t.Errorf("%v, %v: not under %q", tt.before, tt.after, tt.want)
+		}
+		if !kept && (r.discarded != 1 || len(r.kept) != 0) {
+			t.Errorf("%v, %v: %d discarded, kept %v", tt.before, tt.after, r.discarded, r.kept)
+		}
+	}
+}
+
+// fixed is a runner that has measured: near, ours takes half of what the best
+// peer takes; far, twice; and one run changed its placement.
+func fixed(bench string) *runner {
+	r := &runner{cfg: &config{bench: bench, sizes: []int{8, 64}, rounds: 3}, log: io.Discard}
+	r.sides = []*side{{name: "ours", ours: true}, {name: "a", asIs: true}, {name: "b"}, {name: "c", asIs: true}}
+	r.runs.far = 80
+	add := func(side string, ns float64, values ...float64) {
+		for _, v := range values {
+			r.runs.add(sample{side: side, size: 8, value: v, before: ns, after: ns})
+		}
+	}
+	add("ours", 30, 1, 2, 9)
+	add("a", 30, 5, 5, 5)
+	add("b", 30, 4, 4, 4)
+	add("c", 30, 8, 8, 8)
+	add("ours", 160, 40)
+	add("a", 160, 20)
+	r.runs.add(sample{side: "ours", size: 8, value: 1e6, before: 30, after: 160})
+	return r
+}
+
+func TestRatiosAreWithinOnePlacement(t *testing.T) {
+	r := fixed("latency")
+	c := r.compareSides(near, 8)
+	if c.best != "b" || c.standard != "a" {
+		t.Errorf("near: best is %q, the default %q", c.best, c.standard)
+	}
+	if got := c.mark(r.sides[0], c.best); got != "0.50" {
+		t.Errorf("near: ours/best is %s, want 0.50", got)
+	}
+	if got := c.mark(r.sides[0], c.standard); got != "0.40" {
+		t.Errorf("near: ours/default is %s, want 0.40", got)
+	}
+	c = r.compareSides(far, 8)
+	if got := c.mark(r.sides[0], c.best); c.best != "a" || got != "2.00" {
+		t.Errorf("far: ours/%s is %s, want 2.00", c.best, got)
+	}
+
+	r = fixed("bw")
+	if c = r.compareSides(near, 8); c.best != "c" || c.standard != "c" {
+		t.Errorf("bandwidth: best is %q, the default %q; want the largest", c.best, c.standard)
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := fixed("latency")
+	r.note("d: skipped: there is no mpicc.d")
+	r.failed = map[string]int{"b": 2}
+	var text, markdown bytes.Buffer
+	rep := r.report()
+	if err := rep.text(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := rep.markdown(&markdown); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+latency, one way, in µs; less is better
+  3 rounds; 12 runs kept near, 2 far, 1 discarded because the placement changed or could not be measured
+  d: skipped: there is no mpicc.d
+  b: 2 runs failed
+
+near: a cache line takes 30.0 ns one way (30.0 to 30.0)
+Size  Side  Runs  Median    Quartiles    Min    Max  /best  /default  /line
+   8  ours     3   2.000  1.500–5.500  1.000  9.000   0.50      0.40   66.7
+   8  a        3   5.000  5.000–5.000  5.000  5.000                1  166.7
+   8  b        3   4.000  4.000–4.000  4.000  4.000      1            133.3
+   8  c        3   8.000  8.000–8.000  8.000  8.000                   266.7
+
+far: a cache line takes 160.0 ns one way (160.0 to 160.0)
+Size  Side  Runs  Median  Quartiles   Min   Max  /best  /default  /line
+   8  ours     1    40.0  40.0–40.0  40.0  40.0   2.00      2.00  250.0
+   8  a        1    20.0  20.0–20.0  20.0  20.0      1         1  125.0
+`
+	if diff := cmp.Diff(want, text.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, line := range []string{
+		"## latency, one way, in µs; less is better",
+		"- d: skipped: there is no mpicc.d",
+		"| Size | Side | Runs | Median | Quartiles | Min | Max | /best | /default | /line |",
+		"| 8 | ours | 3 | 2.000 | 1.500–5.500 | 1.000 | 9.000 | 0.50 | 0.40 | 66.7 |",
+	} {
+		if !strings.Contains(markdown.String(), line+"\n") {
+			t.Errorf("the markdown has no line %q:\n%s", line, markdown.String())
+		}
+	}
+}
+
+func TestFlags(t *testing.T) {
+	cfg, err := parse([]string{
+		"-bench", "bw", "-sizes", "8,64", "-W", "16", "-peers", "mpich",
+		"-ours", "srq VERBENA_RECV=srq", "-ours", "direct -a alloc",
+	}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []variant{{name: "srq", env: []string{"VERBENA_RECV=srq"}}, {name: "direct", args: []string{"-a", "alloc"}}}
+	if diff := cmp.Diff(want, cfg.ours, cmp.AllowUnexported(variant{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := cfg.arguments(64); !slices.Equal(got, []string{"-m", "64:64", "-W", "16"}) {
+		t.Errorf("arguments %q", got)
+	}
+	if cfg, err = parse([]string{"-peers", "none"}, io.Discard); err != nil || len(cfg.peers) != 0 {
+		t.Errorf("no peers: %v, %v", cfg, err)
+	}
+	if cfg, err = parse([]string{"-ours", "none"}, io.Discard); err != nil || len(cfg.ours) != 0 {
+		t.Errorf("peers only: %v, %v", cfg, err)
+	}
+	for _, bad := range []string{
+		"-bench bibw", "-sizes 8,", "-sizes 0", "-rounds 0", "-peers lam", "-i -1", "-timeout 0s", "more", "-ours mpich",
+	} {
+		if _, err := parse(strings.Fields(bad), io.Discard); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+	if _, err := parse([]string{"-ours", "a", "-ours", "a"}, io.Discard); err == nil {
+		t.Error("a name given twice: no error")
+	}
+}
+
+func TestCommand(t *testing.T) {
+	s := &side{ours: true, launch: []string{"verbrun", "-n", "2"}, program: "latency", args: []string{"-c"}}
+	got := strings.Join(s.command([]string{"-m", "8:8"}, time.Minute), " ")
+	if want := "verbrun -n 2 latency --cpus --decimals 4 -m 8:8 -c"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s = &side{launch: []string{"mpirun"}, program: "latency"}
+	got = strings.Join(s.command([]string{"-m", "8:8"}, time.Minute), " ")
+	if want := "mpirun latency -d 4 -T 70 -m 8:8"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestRunEnds: a run that takes too long is ended, and one that fails says why.
+func TestRunEnds(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
+	r := &runner{cfg: &config{timeout: 50 * time.Millisecond}, log: io.Discard}
+	began := time.Now()
+	_, err := r.run(t.Context(), &side{launch: []string{"sh", "-c", "exec sleep 60"}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "ended after") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it was ended after %v", took)
+	}
+	r.cfg.timeout = time.Minute
+	_, err = r.run(t.Context(), &side{launch: []string{"sh", "-c", "echo no route >&2; exit 3"}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "exit status 3: no route") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	if got := lastLine("first\n------\nNo component\n-----\n\n"); got != "No component" {
+		t.Errorf("got %q", got)
+	}
+}

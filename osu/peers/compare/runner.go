@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/verbena-mpi/verbena/osu/peers/cacheline"
+)
+
+// runner runs the sides by turns.
+type runner struct {
+	cfg    *config
+	log    io.Writer
+	sides  []*side
+	notes  []string // for the report, printed as they come too
+	runs   results
+	failed map[string]int // runs that failed, by side
+}
+
+func (r *runner) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.notes = append(r.notes, text)
+	fmt.Fprintln(r.log, text)
+}
+
+// rounds runs everything. In every second round the order is turned round, so
+// that a slow change of the machine weighs on all sides alike.
+func (r *runner) rounds(ctx context.Context) error {
+	r.runs.far = r.cfg.far
+	r.failed = make(map[string]int)
+	for round := range r.cfg.rounds {
+		for _, size := range r.cfg.sizes {
+			for i := range r.sides {
+				if round%2 == 1 {
+					i = len(r.sides) - 1 - i
+				}
+				if err := r.measure(ctx, r.sides[i], size); err != nil {
+					return err
+				}
+			}
+		}
+		fmt.Fprintf(r.log, "round %d of %d done\n", round+1, r.cfg.rounds)
+	}
+	return nil
+}
+
+// measure does one run with a probe on either side of it.
+func (r *runner) measure(ctx context.Context, s *side, size int) error {
+	before, err := probe()
+	if err != nil {
+		return err
+	}
+	out, err := r.run(ctx, s, r.cfg.arguments(size))
+	var value float64
+	if err == nil {
+		value, err = parseOutput(out, size)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.failed[s.name]++
+		fmt.Fprintf(r.log, "%s, %d bytes: %v\n", s.name, size, err)
+		return nil
+	}
+	after, err := probe()
+	if err != nil {
+		return err
+	}
+	kept := r.runs.add(sample{side: s.name, size: size, value: value, before: before, after: after})
+	if r.cfg.verbose {
+		fmt.Fprintf(r.log, "%-18s %8d bytes %12.2f   cache line %5.1f ns before, %5.1f after, kept: %v\n", s.name, size, value, before, after, kept)
+	}
+	return nil
+}
+
+// probe measures the placement; 0 means that it could not be measured because
+// the CPUs were busy.
+func probe() (float64, error) {
+	ns, err := cacheline.OneWay(0, 1)
+	if errors.Is(err, cacheline.ErrBusy) {
+		return 0, nil
+	}
+	return ns, err
+}
+
+// run runs one side's program and returns what it printed. A run that takes
+// too long is ended by the signal that launchers pass on to their ranks.
+func (r *runner) run(ctx context.Context, s *side, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.timeout)
+	defer cancel()
+	argv := s.command(args, r.cfg.timeout)
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), s.env...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("ended after %v", r.cfg.timeout)
+	case err != nil:
+		return "", fmt.Errorf("%w: %s", err, lastLine(stderr.String()))
+	}
+	return stdout.String(), nil
+}
