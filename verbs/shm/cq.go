@@ -25,6 +25,7 @@ type cq struct {
 
 	done []verbs.Completion // what was put and not yet polled, from head on
 	head int
+	held int // completions to come, for which done must have room
 	// count is len(done)-head. Poll's goroutine and posters (under the
 	// caller's lock) change it; Pending loads it without that lock.
 	count atomic.Int32
@@ -52,7 +53,7 @@ func (c *cq) put(v verbs.Completion) {
 	c.count.Add(1)
 }
 
-func (c *cq) full() bool { return len(c.done)-c.head >= c.depth }
+func (c *cq) full() bool { return len(c.done)-c.head+c.held >= c.depth }
 
 // Poll implements verbs.CQ.
 func (c *cq) Poll(out []verbs.Completion) int {
@@ -61,7 +62,7 @@ func (c *cq) Poll(out []verbs.Completion) int {
 		d.attend()
 	}
 	n := c.takeMessages(out)
-	if d.work.Load() != 0 {
+	if d.work.Load() != 0 || len(d.serves) != 0 {
 		d.advance()
 	}
 	if d.streaming != 0 {

@@ -108,8 +108,8 @@ func (d *Device) open() error {
 // Attr implements verbs.Device.
 func (d *Device) Attr() verbs.Attr {
 	return verbs.Attr{
-		Name: "shm", MaxInline: 1<<16 - 1, InlineRecv: cellMax,
-		MaxSend: 1<<16 - 1, MaxRead: 1<<63 - 1,
+		Name: "shm", MaxInline: maxSend, InlineRecv: cellMax,
+		MaxSend: maxSend, MaxRead: 1<<63 - 1,
 	}
 }
 

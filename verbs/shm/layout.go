@@ -13,8 +13,9 @@ const (
 
 	ringCells = 64
 	cellBody  = 120
-	cellMax   = 112 // bytes of a message in a cell: Attr.InlineRecv
-	cellImm   = 112 // offset of the immediate in a cell's body
+	cellMax   = 112       // bytes of a message in a cell: Attr.InlineRecv
+	maxSend   = 1<<16 - 1 // the length in a cell's word has 16 bits
+	cellImm   = 112       // offset of the immediate in a cell's body
 	ackEvery  = ringCells / 4
 
 	maxRegions = 4096

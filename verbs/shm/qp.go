@@ -50,6 +50,7 @@ type qp struct {
 
 	reads int // reads in flight
 	pace  pace
+	order order
 
 	labels  labels
 	peer    deviceID
@@ -80,9 +81,9 @@ func (d *Device) NewQP(c verbs.QPConfig) (verbs.QP, error) {
 	d.lastQP++
 	q := &qp{
 		dev: d, num: d.lastQP, sendCQ: s, recvCQ: r, rq: queue, depth: c.Depth,
-		// A post copies the message in any case: every size that can be sent
-		// is inline.
-		inline: queue.info.inline(),
+		// A post copies the message in any case, so every size that can be
+		// sent is inline.
+		inline: min(max(int(queue.info.SlotSize), cellMax, c.Inline), maxSend),
 		theirs: uint32(idx) + 1,
 	}
 	if q.depth == 0 {
@@ -93,8 +94,6 @@ func (d *Device) NewQP(c verbs.QPConfig) (verbs.QP, error) {
 	d.qps = append(d.qps, q)
 	return q, nil
 }
-
-func (p poolInfo) inline() int { return max(int(p.SlotSize), cellMax) }
 
 // Num implements verbs.QP.
 func (q *qp) Num() uint32 { return q.num }

@@ -20,6 +20,7 @@ const stallTime = 50 * time.Microsecond
 type read struct {
 	qp     *qp // nil: free
 	id     uint64
+	number uint64 // in the queue pair's order
 	flags  verbs.Flags
 	way    Way
 	gen    uint32
@@ -56,7 +57,7 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	if r.way == Stream && !q.askStream(i, r) {
 		return verbs.ErrFull
 	}
-	r.qp = q
+	r.qp, r.number = q, q.reading(r)
 	d.freeRd = d.freeRd[:len(d.freeRd)-1]
 	q.reads++
 	if r.way != Stream {
@@ -99,12 +100,10 @@ func (r *read) finish(i int, s verbs.Status) {
 	if s == verbs.StatusOK {
 		q.measure(r)
 	}
-	if r.flags&verbs.Signaled != 0 || s != verbs.StatusOK {
-		q.sendCQ.put(verbs.Completion{ID: r.id, QP: q.num, Len: uint32(min(len(r.dst), 1<<32-1)), Slot: verbs.NoSlot, Op: verbs.OpRead, Status: s})
-	}
 	r.qp, r.dst = nil, nil
 	q.reads--
 	d.freeRd = append(d.freeRd, i)
+	q.readOver(r.number, s)
 }
 
 // Abort implements verbs.QP.

@@ -69,7 +69,7 @@ func (q *qp) send(wr *verbs.SendWR) error {
 	}
 	q.publish(c, n, kind)
 	if wr.Flags&verbs.Signaled != 0 {
-		q.sendCQ.put(verbs.Completion{ID: wr.ID, QP: q.num, Slot: verbs.NoSlot, Op: verbs.OpSend})
+		q.sent(wr.ID)
 	}
 	return nil
 }

@@ -1,0 +1,182 @@
+package eager
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/verbena-mpi/verbena/srq"
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// Endpoint is the way to one peer.
+type Endpoint struct {
+	Peer int // the upper layer's name for the peer
+
+	layer  *Layer
+	qp     verbs.QP
+	num    uint32
+	recv   *srq.Queue
+	inline int // granted by the queue pair
+	depth  int
+	every  int    // one send in so many is signaled
+	seq    uint32 // of the next matched message
+
+	outstanding int // requests that no polled completion covers
+	uncovered   int // the last of them, that no signaled one covers
+
+	queue   outgoingList // what the send queue didn't take
+	waiting bool         // in the engine's list
+	closed  bool
+	status  verbs.Status // why, once closed
+
+	// The request that is being posted. It lives here: a request on the stack
+	// would be allocated, since it is passed through an interface.
+	hdr [HeaderSize + ExtensionSize]byte
+	wr  [1]verbs.SendWR
+}
+
+// Endpoint makes the queue pair to a peer. The connection is made at the first
+// send, or by Contact.
+func (l *Layer) Endpoint(peer int, address []byte, local, remote uint32) (*Endpoint, error) {
+	recv, err := l.pool.Queue()
+	if err != nil {
+		return nil, err
+	}
+	qp, err := l.dev.NewQP(verbs.QPConfig{
+		SendCQ: l.sendCQ, RecvCQ: l.recvCQ, RQ: recv.RQ(), Depth: l.cfg.Depth, Inline: l.cfg.Inline,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("eager: queue pair to rank %d: %w", peer, err)
+	}
+	if err := qp.Connect(address, local, remote); err != nil {
+		return nil, fmt.Errorf("eager: connecting to rank %d: %w", peer, err)
+	}
+	if size := HeaderSize + l.cfg.Limit; qp.Inline() < size {
+		if err := l.bounce.open(l.dev, l.cfg.Bounce, size); err != nil {
+			return nil, err
+		}
+	}
+	ep := &Endpoint{
+		Peer: peer, layer: l, qp: qp, num: qp.Num(), recv: recv,
+		inline: qp.Inline(), depth: l.cfg.Depth, every: max(l.cfg.Depth/2, 1),
+	}
+	l.eps.add(ep)
+	return ep, nil
+}
+
+// QP is the queue pair, for reads. A read that was posted must be told to Posted.
+func (ep *Endpoint) QP() verbs.QP { return ep.qp }
+
+// Inline is the inline size that the queue pair was granted.
+func (ep *Endpoint) Inline() int { return ep.inline }
+
+// Limit is the largest payload that Send takes.
+func (ep *Endpoint) Limit() int { return ep.layer.cfg.Limit }
+
+// Closed says whether, and why, the peer is gone.
+func (ep *Endpoint) Closed() (verbs.Status, bool) { return ep.status, ep.closed }
+
+// Contact starts the connection.
+func (ep *Endpoint) Contact() { _, _ = ep.qp.PostSend(nil) }
+
+// NextSeq numbers a matched message.
+func (ep *Endpoint) NextSeq() uint32 {
+	ep.seq++
+	return ep.seq
+}
+
+// Send tries to send a whole message at once. If it returns true, data is the
+// caller's again. If it returns false nothing was sent: Enqueue an Outgoing.
+func (ep *Endpoint) Send(context uint32, tag int32, data []byte) bool {
+	if ep.queue.head != nil || ep.closed {
+		return false
+	}
+	h := Header{Kind: Data, Context: context, Tag: tag, Seq: ep.seq + 1}
+	h.put((*[HeaderSize]byte)(ep.hdr[:]))
+	if ep.post(ep.hdr[:HeaderSize], data, 0) {
+		ep.seq++
+		return true
+	}
+	return false
+}
+
+// post gives one message to the queue pair. False: there was no room.
+func (ep *Endpoint) post(hdr, data []byte, flags verbs.Flags) bool {
+	if ep.outstanding >= ep.depth {
+		ep.layer.eng.Drain(ep.layer.sendCQ)
+		if ep.outstanding >= ep.depth {
+			return false
+		}
+	}
+	wr := &ep.wr[0]
+	wr.Op, wr.ID = verbs.OpSend, uint64(ep.uncovered+1)
+	var buffer uint32
+	bounced := len(hdr)+len(data) > ep.inline
+	if !bounced {
+		flags |= verbs.Inline
+		wr.Hdr, wr.Data = hdr, data
+	} else {
+		b := &ep.layer.bounce
+		i, mem, ok := b.get()
+		if !ok {
+			ep.layer.eng.Drain(ep.layer.sendCQ)
+			if i, mem, ok = b.get(); !ok {
+				return false
+			}
+		}
+		n := copy(mem, hdr)
+		n += copy(mem[n:], data)
+		wr.Hdr, wr.Data = nil, mem[:n]
+		buffer = i + 1
+		flags |= verbs.Signaled
+	}
+	if ep.uncovered+1 >= ep.every {
+		flags |= verbs.Signaled
+	}
+	wr.ID |= uint64(buffer) << 32
+	wr.Flags = flags
+	n, err := ep.qp.PostSend(ep.wr[:])
+	wr.Data = nil // the caller's
+	if n == 0 {
+		if buffer != 0 {
+			ep.layer.bounce.put(buffer - 1)
+		}
+		if !errors.Is(err, verbs.ErrFull) {
+			ep.broken(err)
+		}
+		return false
+	}
+	ep.outstanding++
+	ep.uncovered++
+	if flags&verbs.Signaled != 0 {
+		ep.uncovered = 0
+		ep.layer.count.Signaled++
+	}
+	if bounced {
+		ep.layer.count.Bounced++
+	} else {
+		ep.layer.count.Inline++
+	}
+	return true
+}
+
+// broken notes an error that is not the peer's end, which arrives as OpClosed.
+func (ep *Endpoint) broken(err error) {
+	if !errors.Is(err, verbs.ErrState) && !errors.Is(err, verbs.ErrClosed) {
+		panic(fmt.Sprintf("eager: the device refused a request that it must take: %v", err))
+	}
+}
+
+// fail ends the endpoint: what waits is refused, and the upper layer told.
+func (ep *Endpoint) fail(s verbs.Status) {
+	if ep.closed {
+		return
+	}
+	ep.closed, ep.status = true, s
+	for o := ep.queue.pop(); o != nil; o = ep.queue.pop() {
+		if o.Owner != nil {
+			o.Owner.Sent(false)
+		}
+	}
+	ep.layer.upper.Closed(ep, s)
+}

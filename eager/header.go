@@ -1,0 +1,114 @@
+package eager
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Kind is what a message is.
+type Kind uint8
+
+// Kinds of messages.
+const (
+	Data   Kind = 1 + iota // a whole message
+	Offer                  // request-to-send of a rendezvous: an Extension follows
+	Finish                 // a rendezvous is over: an Extension follows, with its key
+)
+
+const (
+	version     = 1
+	versionMask = 0xf0
+	kindMask    = 0x0f
+)
+
+// Version is the protocol's, agreed at connect and repeated in each header.
+const Version = version
+
+// HeaderSize is the bytes in front of each message, ExtensionSize those that
+// follow in an Offer or a Finish.
+const (
+	HeaderSize    = 16
+	ExtensionSize = 24
+)
+
+// FlagFailed in a Finish says that the receiver could not read.
+const FlagFailed = 1
+
+// Header begins every message. The sender's rank isn't in it: it is the queue
+// pair's. Nor is the length: it is the completion's.
+//
+//	kind and version 1, flags 1, credits 2, context 4, tag 4, sequence 4; little endian
+type Header struct {
+	Kind    Kind
+	Flags   uint8
+	Credits uint16
+	Context uint32
+	Tag     int32
+	Seq     uint32 // counts the sender's matched messages to this peer
+}
+
+// put writes the header in two stores.
+func (h *Header) put(b *[HeaderSize]byte) {
+	binary.LittleEndian.PutUint64(b[:], uint64(h.Kind)|version<<4|uint64(h.Flags)<<8|uint64(h.Credits)<<16|uint64(h.Context)<<32)
+	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(h.Tag))|uint64(h.Seq)<<32)
+}
+
+// Extension is what an Offer or a Finish adds.
+type Extension struct {
+	Length uint64 // of the message
+	Addr   uint64 // where its sender has it
+	Key    uint64 // of that memory, and the name of this rendezvous
+}
+
+func (x *Extension) put(b []byte) {
+	binary.LittleEndian.PutUint64(b, x.Length)
+	binary.LittleEndian.PutUint64(b[8:], x.Addr)
+	binary.LittleEndian.PutUint64(b[16:], x.Key)
+}
+
+// ErrMalformed is wrapped by what Parse returns.
+var ErrMalformed = errors.New("eager: malformed message")
+
+var (
+	errShort   = fmt.Errorf("%w: shorter than a header", ErrMalformed)
+	errVersion = fmt.Errorf("%w: another protocol version", ErrMalformed)
+	errKind    = fmt.Errorf("%w: unknown kind", ErrMalformed)
+	errTag     = fmt.Errorf("%w: negative tag", ErrMalformed)
+	errExt     = fmt.Errorf("%w: extension missing or too long", ErrMalformed)
+)
+
+// Parse reads the header of a message, and checks all of it.
+func Parse(b []byte) (h Header, body []byte, err error) {
+	if len(b) < HeaderSize {
+		return h, nil, errShort
+	}
+	w0, w1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	if w0&versionMask != version<<4 {
+		return h, nil, errVersion
+	}
+	h = Header{
+		Kind: Kind(w0 & kindMask), Flags: uint8(w0 >> 8), Credits: uint16(w0 >> 16), Context: uint32(w0 >> 32),
+		Tag: int32(uint32(w1)), Seq: uint32(w1 >> 32),
+	}
+	if h.Kind < Data || h.Kind > Finish {
+		return h, nil, errKind
+	}
+	if h.Tag < 0 {
+		return h, nil, errTag
+	}
+	if h.Kind != Data && len(b) != HeaderSize+ExtensionSize {
+		return h, nil, errExt
+	}
+	return h, b[HeaderSize:], nil
+}
+
+// ParseExtension reads what follows the header of an Offer or a Finish, whose
+// length Parse has checked.
+func ParseExtension(body []byte) Extension {
+	return Extension{
+		Length: binary.LittleEndian.Uint64(body),
+		Addr:   binary.LittleEndian.Uint64(body[8:]),
+		Key:    binary.LittleEndian.Uint64(body[16:]),
+	}
+}

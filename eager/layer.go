@@ -1,0 +1,120 @@
+package eager
+
+import (
+	"fmt"
+
+	"github.com/verbena-mpi/verbena/progress"
+	"github.com/verbena-mpi/verbena/srq"
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// Upper is what the layer delivers to. Its methods run with the engine's lock
+// held, must not block, and must not keep body.
+type Upper interface {
+	// Arrived delivers a message of a peer.
+	Arrived(ep *Endpoint, h Header, body []byte)
+	// Read delivers the completion of a read that was posted on ep's queue pair.
+	Read(c *verbs.Completion)
+	// Closed says that the peer is gone; nothing of it follows.
+	Closed(ep *Endpoint, s verbs.Status)
+}
+
+// Config is the layer's. All fields are set.
+type Config struct {
+	Inline int // bytes to ask of a queue pair, header included
+	Limit  int // the largest payload that travels eagerly
+	Depth  int // of a send queue
+	Bounce int // buffers for what doesn't go inline
+	Recv   srq.Config
+}
+
+// Layer is the eager protocol over one device.
+type Layer struct {
+	eng    *progress.Engine
+	dev    verbs.Device
+	cfg    Config
+	upper  Upper
+	pool   *srq.Pool
+	sendCQ verbs.CQ
+	recvCQ verbs.CQ
+	bounce bounce
+	eps    table
+	count  Counters
+}
+
+// Counters count messages by the way they went.
+type Counters struct {
+	Inline    uint64
+	Bounced   uint64
+	Queued    uint64 // found the send queue full, and waited
+	Signaled  uint64
+	Malformed uint64
+}
+
+// New makes the layer's queues on dev and has eng poll them.
+func New(eng *progress.Engine, dev verbs.Device, c Config, upper Upper) (*Layer, error) {
+	l := &Layer{eng: eng, dev: dev, cfg: c, upper: upper}
+	c.Recv.SlotSize = HeaderSize + c.Limit
+	if most := dev.Attr().MaxSend; c.Recv.SlotSize > most {
+		return nil, fmt.Errorf("eager: an eager limit of %d bytes: device %s sends at most %d with the header of %d",
+			c.Limit, dev.Attr().Name, most, HeaderSize)
+	}
+	var err error
+	if l.pool, err = srq.New(dev, c.Recv); err != nil {
+		return nil, err
+	}
+	if l.sendCQ, err = dev.NewCQ(1 << 16); err != nil {
+		return nil, fmt.Errorf("eager: %w", err)
+	}
+	if l.recvCQ, err = dev.NewCQ(1 << 16); err != nil {
+		return nil, fmt.Errorf("eager: %w", err)
+	}
+	eng.AddRecv(l.recvCQ, l.received)
+	eng.AddSend(l.sendCQ, l.completed)
+	return l, nil
+}
+
+// Counters returns a copy.
+func (l *Layer) Counters() Counters { return l.count }
+
+// Pool is the layer's receive slots.
+func (l *Layer) Pool() *srq.Pool { return l.pool }
+
+// received takes a completion of the receive CQ.
+func (l *Layer) received(c *verbs.Completion) {
+	ep := l.eps.find(c.QP)
+	if ep == nil {
+		return // of a queue pair that was closed meanwhile
+	}
+	switch c.Op {
+	case verbs.OpRecv:
+		h, body, err := Parse(c.Data)
+		if err != nil {
+			l.count.Malformed++
+			ep.recv.Release(c.Slot)
+			ep.fail(verbs.StatusCorrupt)
+			return
+		}
+		l.upper.Arrived(ep, h, body)
+		ep.recv.Release(c.Slot)
+	case verbs.OpLow:
+		ep.recv.Low()
+	case verbs.OpClosed:
+		ep.fail(c.Status)
+	}
+}
+
+// completed takes a completion of the send CQ.
+func (l *Layer) completed(c *verbs.Completion) {
+	if c.Op == verbs.OpRead {
+		l.upper.Read(c)
+		return
+	}
+	// The ID tells how many requests it covers, and which bounce buffer is free.
+	if b := uint32(c.ID >> 32); b != 0 {
+		l.bounce.put(b - 1)
+	}
+	if ep := l.eps.find(c.QP); ep != nil {
+		ep.outstanding -= int(uint32(c.ID))
+	}
+}

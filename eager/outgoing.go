@@ -1,0 +1,122 @@
+package eager
+
+import "github.com/verbena-mpi/verbena/verbs"
+
+// Outgoing is a message that may have to wait for the send queue. It lives in
+// the request that it belongs to.
+type Outgoing struct {
+	Owner Owner // told when the message has left; may be nil
+
+	next *Outgoing
+	hdr  [HeaderSize + ExtensionSize]byte
+	n    int // bytes of hdr
+	data []byte
+	sol  bool
+}
+
+// Owner hears when a message has left (its data is the owner's again), or never
+// will because the peer is gone.
+type Owner interface{ Sent(ok bool) }
+
+// SetData makes o a whole message.
+func (o *Outgoing) SetData(context uint32, tag int32, seq uint32, data []byte) {
+	h := Header{Kind: Data, Context: context, Tag: tag, Seq: seq}
+	h.put((*[HeaderSize]byte)(o.hdr[:]))
+	o.n, o.data, o.sol = HeaderSize, data, false
+}
+
+// SetControl makes o an Offer or a Finish.
+func (o *Outgoing) SetControl(h Header, x Extension) {
+	h.put((*[HeaderSize]byte)(o.hdr[:]))
+	x.put(o.hdr[HeaderSize:])
+	o.n, o.data, o.sol = HeaderSize+ExtensionSize, nil, true
+}
+
+// Enqueue sends o, now or when there is room; o.Owner hears of it, within this
+// call if at once.
+func (ep *Endpoint) Enqueue(o *Outgoing) {
+	if ep.closed {
+		if o.Owner != nil {
+			o.Owner.Sent(false)
+		}
+		return
+	}
+	if ep.queue.head == nil && ep.try(o) {
+		return
+	}
+	ep.layer.count.Queued++
+	ep.queue.push(o)
+	if !ep.waiting {
+		ep.waiting = true
+		ep.layer.eng.Later(ep)
+	}
+}
+
+func (ep *Endpoint) try(o *Outgoing) bool {
+	var flags verbs.Flags
+	if o.sol {
+		flags = verbs.FlagSolicited
+	}
+	if !ep.post(o.hdr[:o.n], o.data, flags) {
+		return false
+	}
+	o.data = nil
+	if o.Owner != nil {
+		o.Owner.Sent(true)
+	}
+	return true
+}
+
+// Flush implements progress.Flusher.
+func (ep *Endpoint) Flush() (done bool) {
+	for ep.queue.head != nil {
+		o := ep.queue.head
+		// Out of the list before it is sent: its owner may use it again.
+		ep.queue.pop()
+		if !ep.try(o) {
+			if ep.closed {
+				if o.Owner != nil {
+					o.Owner.Sent(false)
+				}
+				continue
+			}
+			ep.queue.unpop(o)
+			return false
+		}
+	}
+	ep.waiting = false
+	return true
+}
+
+// outgoingList is a queue, linked through its elements.
+type outgoingList struct{ head, tail *Outgoing }
+
+func (l *outgoingList) push(o *Outgoing) {
+	o.next = nil
+	if l.tail == nil {
+		l.head = o
+	} else {
+		l.tail.next = o
+	}
+	l.tail = o
+}
+
+func (l *outgoingList) pop() *Outgoing {
+	o := l.head
+	if o == nil {
+		return nil
+	}
+	if l.head = o.next; l.head == nil {
+		l.tail = nil
+	}
+	o.next = nil
+	return o
+}
+
+func (l *outgoingList) unpop(o *Outgoing) {
+	o.next = l.head
+	l.head = o
+	if l.tail == nil {
+		l.tail = o
+	}
+}

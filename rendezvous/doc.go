@@ -1,0 +1,7 @@
+// Package rendezvous sends large messages without copying them through buffers:
+// the sender registers its memory and offers it (Offer), the receiver, once it
+// has matched the offer, reads from it (Pull) and says that it is done (Finish).
+// The receiver reads as much as it has room for, never more than was sent.
+//
+// Everything here runs under the progress engine's lock.
+package rendezvous

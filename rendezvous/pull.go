@@ -1,0 +1,115 @@
+package rendezvous
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/progress"
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// Pull is the receiver's side of one message. It lives in the request.
+type Pull struct {
+	Owner interface{ Pulled(err error) } // told at the end
+
+	layer  *Layer
+	eng    *progress.Engine
+	ep     *eager.Endpoint
+	offer  eager.Extension
+	dst    []byte
+	pin    runtime.Pinner
+	id     int
+	wr     [1]verbs.SendWR
+	finish eager.Outgoing
+	status verbs.Status
+}
+
+// ErrRead is wrapped by what ends a pull whose read failed.
+var ErrRead = errors.New("rendezvous: reading the message failed")
+
+// Pull reads the offered message into dst, as much of it as there is room for.
+// dst is the caller's again when the owner was told.
+func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer eager.Extension, dst []byte) {
+	p.layer, p.eng, p.ep, p.offer = l, eng, ep, offer
+	p.dst = dst[:min(uint64(len(dst)), offer.Length)]
+	p.status = verbs.StatusOK
+	l.count.Pulls++
+	if len(p.dst) == 0 {
+		p.over(verbs.StatusOK)
+		return
+	}
+	// The device writes by address: the memory must neither move nor go.
+	p.pin.Pin(unsafe.SliceData(p.dst))
+	if len(l.free) == 0 {
+		l.free = append(l.free, len(l.pulls))
+		l.pulls = append(l.pulls, nil)
+	}
+	p.id = l.free[len(l.free)-1]
+	l.free = l.free[:len(l.free)-1]
+	l.pulls[p.id] = p
+	l.needs(1)
+	if !p.Flush() {
+		eng.Later(p)
+	} else {
+		eng.Posted()
+	}
+}
+
+// Flush posts the read. It implements progress.Flusher.
+func (p *Pull) Flush() bool {
+	p.wr[0] = verbs.SendWR{
+		ID: uint64(p.id), Op: verbs.OpRead, Flags: verbs.Signaled, Data: p.dst,
+		Remote: verbs.Remote{Addr: p.offer.Addr, Key: p.offer.Key},
+	}
+	n, err := p.ep.QP().PostSend(p.wr[:])
+	switch {
+	case n == 1:
+		return true
+	case errors.Is(err, verbs.ErrFull):
+		return false
+	}
+	p.layer.done(p, verbs.StatusFlushed)
+	return true
+}
+
+// Read takes the completion of a read.
+func (l *Layer) Read(c *verbs.Completion) {
+	if c.ID >= uint64(len(l.pulls)) || l.pulls[c.ID] == nil {
+		return
+	}
+	l.done(l.pulls[c.ID], c.Status)
+}
+
+func (l *Layer) done(p *Pull, s verbs.Status) {
+	l.pulls[p.id] = nil
+	l.free = append(l.free, p.id)
+	l.needs(-1)
+	p.pin.Unpin()
+	p.over(s)
+}
+
+// over tells the sender that its memory is its own again, and then the owner.
+func (p *Pull) over(s verbs.Status) {
+	p.dst, p.wr[0].Data = nil, nil
+	p.status = s
+	h := eager.Header{Kind: eager.Finish}
+	if s != verbs.StatusOK {
+		h.Flags = eager.FlagFailed
+	}
+	p.finish.SetControl(h, eager.Extension{Key: p.offer.Key})
+	p.finish.Owner = p
+	p.ep.Enqueue(&p.finish)
+}
+
+// Sent implements eager.Owner: the finish has left. Only now may the request,
+// and the finish in it, be used again.
+func (p *Pull) Sent(bool) {
+	var err error
+	if p.status != verbs.StatusOK {
+		err = fmt.Errorf("%w: %v", ErrRead, p.status)
+	}
+	p.Owner.Pulled(err)
+}

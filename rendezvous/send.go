@@ -1,0 +1,134 @@
+package rendezvous
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// Layer is the rendezvous protocol over one device.
+type Layer struct {
+	dev   verbs.Device
+	needs func(int) // progress.Engine.NeedSends
+	pulls []*Pull   // reads in flight, by work request
+	free  []int
+	count Counters
+}
+
+// Counters count what the protocol did.
+type Counters struct {
+	Offers   uint64
+	Pulls    uint64
+	Finishes uint64
+}
+
+// New makes the layer. Needs is told how many reads are waited for.
+func New(dev verbs.Device, needs func(int)) *Layer { return &Layer{dev: dev, needs: needs} }
+
+// Counters returns a copy.
+func (l *Layer) Counters() Counters { return l.count }
+
+// Sends are the offers to one peer that are not finished, oldest first. A finish
+// names its offer by key; they mostly come in order.
+type Sends struct{ head, tail *Send }
+
+// Send is the sender's side of one message. It lives in the request.
+type Send struct {
+	Owner interface{ Offered(err error) } // told at the end
+
+	mem        []byte // keeps the message alive until the end
+	pin        runtime.Pinner
+	mr         verbs.MR
+	offer      eager.Outgoing
+	next, prev *Send
+}
+
+// Errors that end a send.
+var (
+	ErrRefused = errors.New("rendezvous: the receiver could not read the message")
+	ErrUnknown = errors.New("rendezvous: the peer finished what was not offered")
+)
+
+// Offer starts a send of mem. Its memory is the caller's again when the owner
+// was told.
+func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, tag int32, mem []byte) error {
+	mr, err := l.dev.Register(mem, verbs.AccessRead)
+	if err != nil {
+		return fmt.Errorf("rendezvous: registering %d bytes: %w", len(mem), err)
+	}
+	// The device reads by address: the memory must neither move nor go.
+	s.pin.Pin(unsafe.SliceData(mem))
+	s.mem, s.mr = mem, mr
+	to.push(s)
+	l.count.Offers++
+	s.offer.SetControl(
+		eager.Header{Kind: eager.Offer, Context: context, Tag: tag, Seq: ep.NextSeq()},
+		eager.Extension{Length: uint64(len(mem)), Addr: mr.Addr(), Key: mr.Key()},
+	)
+	ep.Enqueue(&s.offer)
+	return nil
+}
+
+// Finished takes a Finish of a peer.
+func (l *Layer) Finished(from *Sends, flags uint8, x eager.Extension) error {
+	for s := from.head; s != nil; s = s.next {
+		if s.mr.Key() != x.Key {
+			continue
+		}
+		from.remove(s)
+		var err error
+		if flags&eager.FlagFailed != 0 {
+			err = ErrRefused
+		}
+		l.end(s, err)
+		return nil
+	}
+	return fmt.Errorf("%w: key %#x", ErrUnknown, x.Key)
+}
+
+// Lost ends all sends to a peer that is gone.
+func (l *Layer) Lost(to *Sends, err error) {
+	for s := to.head; s != nil; s = to.head {
+		to.remove(s)
+		l.end(s, err)
+	}
+}
+
+func (l *Layer) end(s *Send, err error) {
+	// After this no peer and no device reads the memory.
+	if e := s.mr.Close(); e != nil && err == nil && !errors.Is(e, verbs.ErrClosed) {
+		err = e
+	}
+	s.pin.Unpin()
+	s.mem, s.mr = nil, nil
+	l.count.Finishes++
+	s.Owner.Offered(err)
+}
+
+func (l *Sends) push(s *Send) {
+	s.prev, s.next = l.tail, nil
+	if l.tail == nil {
+		l.head = s
+	} else {
+		l.tail.next = s
+	}
+	l.tail = s
+}
+
+func (l *Sends) remove(s *Send) {
+	if s.prev == nil {
+		l.head = s.next
+	} else {
+		s.prev.next = s.next
+	}
+	if s.next == nil {
+		l.tail = s.prev
+	} else {
+		s.next.prev = s.prev
+	}
+	s.next, s.prev = nil, nil
+}

@@ -1,0 +1,68 @@
+//go:build linux
+
+package shm
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/verbena-mpi/verbena/verbs"
+	"github.com/verbena-mpi/verbena/verbs/verbstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// harness opens devices of one process: they meet over the same sockets and
+// segments as devices of several.
+func harness(c Config) verbstest.Harness {
+	return verbstest.Harness{
+		Open: func(t testing.TB, n int) verbstest.Net {
+			c := c
+			c.Secret = []byte("conformance")
+			c.MaxPeers = 64
+			c.Memory = 64 << 20
+			c.AllocMemory = 64 << 20
+			c.ConnectTimeout = 2 * time.Second
+			var net verbstest.Net
+			for range n {
+				d, err := Open(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				net.Devices = append(net.Devices, d)
+			}
+			nobody, err := Open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			net.Nobody = nobody.Addr()
+			if err := nobody.Close(); err != nil {
+				t.Fatal(err)
+			}
+			net.Kill = func(i int) { net.Devices[i].(*Device).die() }
+			return net
+		},
+	}
+}
+
+// die ends the device as the death of its process would: its sockets close
+// without a goodbye.
+func (d *Device) die() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.contact.closed = true
+	for c := range d.contact.conns {
+		_ = c.Close()
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for _, w := range []Way{Auto, Stream, Copy} {
+		t.Run(w.String(), func(t *testing.T) { verbstest.Run(t, harness(Config{Read: w})) })
+	}
+	t.Run("nocopy", func(t *testing.T) { verbstest.Run(t, harness(Config{NoSingleCopy: true})) })
+}
+
+var _ verbs.Allocator = (*Device)(nil)
