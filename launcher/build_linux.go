@@ -45,6 +45,7 @@ func (v *supervisor) build() error {
 
 // watch runs the build. A signal meanwhile is the build's, and ends the job.
 func (v *supervisor) watch(cmd *exec.Cmd) error {
+	cmd.WaitDelay = time.Second // for the compilers that a killed go leaves
 	if err := cmd.Start(); err != nil {
 		return fail(StatusInternal, "starting go build: %w", err)
 	}
@@ -72,7 +73,7 @@ func (v *supervisor) watch(cmd *exec.Cmd) error {
 		}
 		return nil
 	case o, ok := <-v.orders:
-		if !ok || o.Kill {
+		if !ok || o.Cancel {
 			stop(syscall.SIGKILL)
 			return fail(StatusInternal, "canceled while building %s", v.spec.Name)
 		}

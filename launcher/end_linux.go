@@ -15,13 +15,16 @@ func (v *supervisor) end(f *failure, p phase) {
 	if p <= v.phase {
 		return
 	}
+	v.log.Debugf("ending all ranks: %s", f.why)
 	if p == killing {
-		v.killAll()
-		v.enter(killing, killGrace)
+		v.kill()
 		return
 	}
-	v.log.Debugf("ending all ranks: %s", f.why)
-	v.signal(syscall.SIGTERM, true)
+	but := -1
+	if f.leaves {
+		but = f.rank
+	}
+	v.signal(syscall.SIGTERM, true, but)
 	v.enter(ending, termGrace)
 }
 
@@ -30,27 +33,42 @@ func (v *supervisor) enter(p phase, limit time.Duration) {
 	v.deadline.Reset(limit)
 }
 
-// late is the end of a phase's time. It returns true if there is nothing left
-// to wait for.
+// late is the end of a phase's time. It returns true if no process is left
+// that is worth waiting for.
 func (v *supervisor) late() bool {
 	switch v.phase {
 	case resting, ending:
-		v.killAll()
-		v.enter(killing, killGrace)
+		v.kill()
 	case killing:
-		for _, r := range v.ranks {
-			r.out.cut()
-			r.err.cut()
-		}
-		v.enter(leaving, killGrace)
+		v.log.Warnf("killed, and not gone after %v: pid %s", killGrace, ranges(children()))
+		v.leave()
 	case leaving:
 		return true
 	}
 	return false
 }
 
+func (v *supervisor) kill() {
+	v.killAll()
+	v.enter(killing, killGrace)
+}
+
+// leave ends all streams once they have passed on what there is. Somebody who
+// isn't our descendant may still hold a pipe open: that is not waited for.
+func (v *supervisor) leave() {
+	if v.phase == leaving {
+		return
+	}
+	for _, r := range v.ranks {
+		r.out.cut()
+		r.err.cut()
+	}
+	v.enter(leaving, restGrace)
+}
+
 // killAll kills the ranks, their groups and everything that is our child. What
-// those have started becomes our child in turn: see the reaper's exits.
+// those have started becomes our child in turn, and is killed in the next
+// round.
 func (v *supervisor) killAll() {
 	if v.reaper != nil {
 		v.reaper.mu.Lock()

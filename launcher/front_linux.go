@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -86,7 +87,7 @@ func (f *front) run(ctx context.Context, j *Job, s spec) (Result, error) {
 			case <-ended:
 				return
 			case <-ctx.Done():
-				_ = orders.Encode(order{Kill: true})
+				_ = orders.Encode(order{Cancel: true})
 				return
 			case sig := <-j.Signals:
 				n, ok := sig.(syscall.Signal)
@@ -103,7 +104,7 @@ func (f *front) run(ctx context.Context, j *Job, s spec) (Result, error) {
 	var r Result
 	err := gob.NewDecoder(f.conn).Decode(&r)
 	close(ended)
-	werr := f.cmd.Wait()
+	werr := f.wait()
 	_ = f.conn.Close()
 	<-passed
 	if err != nil {
@@ -113,6 +114,13 @@ func (f *front) run(ctx context.Context, j *Job, s spec) (Result, error) {
 		return Result{Status: StatusInternal, Rank: -1}, fail(StatusInternal, "the supervisor (pid %d) ended unexpectedly: %w", f.cmd.Process.Pid, orElse(werr, err))
 	}
 	return r, nil
+}
+
+// wait waits for a supervisor that has said its last word.
+func (f *front) wait() error {
+	t := time.AfterFunc(killGrace, func() { _ = f.cmd.Process.Kill() })
+	defer t.Stop()
+	return f.cmd.Wait()
 }
 
 func orElse(a, b error) error {

@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -16,33 +15,46 @@ func (v *supervisor) loop() {
 		defer t.Stop()
 		timeout = t.C
 	}
+	again := time.NewTicker(killAgain)
+	defer again.Stop()
 	copied, none, orders := v.copied, v.reaper.none, v.orders
 	defer close(v.reaper.stop)
-	for copied != nil || none != nil {
+	over := false // no process is left that is worth waiting for
+	for copied != nil || !over && (none != nil || v.judged < len(v.ranks)) {
+		var kill <-chan time.Time
+		if v.phase == killing {
+			kill = again.C
+		}
 		select {
 		case batch := <-v.reaper.exits:
 			for _, e := range batch {
 				v.exited(e)
 			}
+		case <-kill:
+			v.killAll()
 		case e := <-v.pmi:
 			v.heard(e)
 		case o, ok := <-orders:
 			if !ok {
-				orders = nil
+				orders, v.hurry = nil, true
 				v.end(&failure{rank: -1, status: StatusInternal}, killing)
 				continue
 			}
 			v.obey(o)
 		case <-timeout:
-			v.end(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: %s", v.spec.Timeout, v.alive())}, ending)
+			if len(v.running()) == 0 {
+				continue
+			}
+			v.end(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: rank %s", v.spec.Timeout, ranges(v.running()))}, ending)
 		case <-v.deadline.C:
-			if v.late() {
+			if over = v.late(); over && v.hurry {
 				return
 			}
 		case <-copied:
 			copied = nil
 		case <-none:
 			none = nil
+			v.leave()
 		}
 		v.judge()
 	}
@@ -60,7 +72,7 @@ func (v *supervisor) exited(e exit) {
 	v.log.Debugf("%v ended: %s", r, describe(e.status))
 	// Its last words are in the socket, and its end closes that, unless it
 	// has lent the connection to somebody.
-	_ = r.pmi.SetReadDeadline(time.Now().Add(pmiGrace))
+	_ = r.pmi.SetDeadline(time.Now().Add(pmiGrace))
 }
 
 // judge decides about ranks that have died, in the order of their deaths, each
@@ -88,7 +100,7 @@ func (v *supervisor) heard(e pmiEvent) {
 	case e.done:
 		r.pmiDone = true
 	case e.abort:
-		v.end(&failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e)}, ending)
+		v.end(&failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e), leaves: true}, ending)
 	case e.bad != nil:
 		v.end(&failure{rank: r.id, status: 1, why: fmt.Sprintf("%v broke the protocol of its launcher: %v", r, e)}, ending)
 	case e.stuck:
@@ -106,7 +118,7 @@ func (v *supervisor) left(r *rank) string {
 
 // obey is what the front wants.
 func (v *supervisor) obey(o order) {
-	if o.Kill {
+	if o.Cancel {
 		v.end(&failure{rank: -1, status: 128 + int(syscall.SIGTERM), why: "the job was canceled"}, ending)
 		return
 	}
@@ -114,32 +126,32 @@ func (v *supervisor) obey(o order) {
 	v.log.Debugf("passing %s on", signalName(sig))
 	if sig == syscall.SIGINT {
 		if v.ints++; v.ints > 1 {
+			v.hurry = true
 			v.end(&failure{rank: -1, status: 128 + int(sig), why: "interrupted twice: all ranks killed"}, killing)
 			return
 		}
 	}
-	v.signal(sig, sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2)
+	v.signal(sig, sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2, -1)
 }
 
-// signal sends to all ranks.
-func (v *supervisor) signal(sig syscall.Signal, groups bool) {
+// signal sends to all ranks but one.
+func (v *supervisor) signal(sig syscall.Signal, groups bool, but int) {
 	v.reaper.mu.Lock()
 	defer v.reaper.mu.Unlock()
 	for _, r := range v.ranks {
-		r.signal(sig, groups)
+		if r.id != but {
+			r.signal(sig, groups)
+		}
 	}
 }
 
-// alive lists the ranks that run.
-func (v *supervisor) alive() string {
+// running lists the ranks that run.
+func (v *supervisor) running() []int {
 	var ids []int
 	for _, r := range v.ranks {
 		if !r.reaped {
 			ids = append(ids, r.id)
 		}
 	}
-	if len(ids) == 0 {
-		return "no rank"
-	}
-	return strings.TrimSpace("rank " + ranges(ids))
+	return ids
 }

@@ -73,8 +73,10 @@ func globEscape(s string) string {
 
 // relative makes a directory look like one: go and shells want the dot.
 func relative(dir string) string {
-	if filepath.IsAbs(dir) || strings.HasPrefix(dir, ".") {
+	const sep = string(filepath.Separator)
+	switch first, _, _ := strings.Cut(dir, sep); {
+	case filepath.IsAbs(dir), first == ".", first == "..":
 		return dir
 	}
-	return "." + string(filepath.Separator) + dir
+	return "." + sep + dir
 }

@@ -85,11 +85,10 @@ func (r *rank) signal(sig syscall.Signal, group bool) {
 	if !r.started || r.reaped {
 		return
 	}
-	pid := r.pid
-	if group {
-		pid = -pid
+	if group && unix.Kill(-r.pid, sig) == nil {
+		return
 	}
-	_ = unix.Kill(pid, sig)
+	_ = unix.Kill(r.pid, sig) // it may have left its group
 }
 
 func (r *rank) String() string { return fmt.Sprintf("rank %d (pid %d)", r.id, r.pid) }

@@ -1,9 +1,11 @@
 package launcher
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // sink is where the streams of all ranks come together: the launcher's stdout
@@ -11,7 +13,7 @@ import (
 type sink struct {
 	w    io.Writer
 	page *page
-	dead bool // the reader is gone; guarded by page.mu
+	dead error // of the first failed write; guarded by page.mu
 }
 
 // page is what sinks share that end up in the same place, as stdout and stderr
@@ -34,15 +36,15 @@ func newSinks(out, errs *os.File) (*sink, *sink) {
 }
 
 // put writes lines of one stream. If its last line has no end, the next stream
-// to write starts a new one. Once the reader has gone, output is dropped: the
-// ranks go on computing.
+// to write starts a new one. Once a write has failed, as when the reader has
+// gone, output is dropped: the ranks go on computing.
 func (s *sink) put(from any, p []byte) {
 	if len(p) == 0 {
 		return
 	}
 	s.page.mu.Lock()
 	defer s.page.mu.Unlock()
-	if s.dead {
+	if s.dead != nil {
 		return
 	}
 	if s.page.open != nil && s.page.open != from {
@@ -56,9 +58,23 @@ func (s *sink) put(from any, p []byte) {
 }
 
 func (s *sink) write(p []byte) {
-	if _, err := s.w.Write(p); err != nil {
-		s.dead = true
+	for s.dead == nil && len(p) > 0 {
+		n, err := s.w.Write(p)
+		p = p[max(n, 0):]
+		if err != nil && !tryAgain(s.w, err) {
+			s.dead = err
+		}
 	}
+}
+
+// failed says whether output was lost, though somebody was there to read it.
+func (s *sink) failed() error {
+	s.page.mu.Lock()
+	defer s.page.mu.Unlock()
+	if errors.Is(s.dead, syscall.EPIPE) {
+		return nil
+	}
+	return s.dead
 }
 
 // Write puts whole lines of the launcher's own.

@@ -22,7 +22,10 @@ func (v *supervisor) start() error {
 	defer func() { _ = null.Close() }()
 	v.log.Debugf("%d ranks, %d cores allowed, bound: %v, a core of their own: %v", v.spec.Ranks, len(bind.cores), bind.bind, bind.own)
 	argv := append([]string{v.argv0()}, v.spec.Args...)
-	stdin := os.Stdin
+	stdin, err := v.stdin()
+	if err != nil {
+		return err
+	}
 	for i := range v.spec.Ranks {
 		r := &rank{id: i}
 		if r.core, err = bind.move(i); err != nil {
@@ -34,6 +37,9 @@ func (v *supervisor) start() error {
 		v.ranks = append(v.ranks, r)
 		v.byPid[r.pid] = r
 		v.log.Debugf("%v started, core %d", r, r.core)
+		if stdin != os.Stdin && stdin != null {
+			_ = stdin.Close()
+		}
 		stdin = null
 	}
 	if err := bind.back(); err != nil {
@@ -56,6 +62,7 @@ func (v *supervisor) argv0() string {
 func (v *supervisor) serve() {
 	v.server = pmi.NewServer("verbrun-"+strconv.Itoa(os.Getpid())+"-"+token(), v.spec.Ranks, pmiEvents{v})
 	for _, r := range v.ranks {
+		r.out.prompts, r.err.prompts = v.prompts, v.prompts && terminal(os.Stderr)
 		v.copying.Go(func() { r.out.copy(v.stdout) })
 		v.copying.Go(func() { r.err.copy(v.stderr) })
 		go func() {

@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,7 +13,15 @@ import (
 type stream struct {
 	f     *os.File
 	lines lineBuffer
+
+	// prompts: somebody at a terminal waits for what has no newline yet.
+	prompts bool
+	// ends is set by cut, before the deadline that makes copy look at it.
+	ends atomic.Bool
 }
+
+// promptDelay is how long an unfinished line may be a line being written.
+const promptDelay = 50 * time.Millisecond
 
 // copy passes everything on, until the last writer has closed the pipe or
 // until cut was called.
@@ -20,31 +29,52 @@ func (s *stream) copy(to *sink) {
 	defer func() { _ = s.f.Close() }()
 	emit := func(p []byte) { to.put(s, p) }
 	for {
+		if s.prompts {
+			s.wait()
+		}
 		n, err := s.f.Read(s.lines.room())
 		s.lines.took(n, emit)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, os.ErrDeadlineExceeded) && !s.ends.Load():
+			s.lines.rest(emit)
+			continue
+		case errors.Is(err, os.ErrDeadlineExceeded):
 			s.drain(emit)
-			break
 		}
-		if err != nil {
-			break
-		}
+		s.lines.rest(emit)
+		return
 	}
-	s.lines.rest(emit)
+}
+
+// wait limits the next read if a prompt may be waiting.
+func (s *stream) wait() {
+	var until time.Time
+	if s.lines.have > 0 {
+		until = time.Now().Add(promptDelay)
+	}
+	_ = s.f.SetReadDeadline(until)
+	if s.ends.Load() {
+		s.cut() // was called meanwhile, and its deadline undone
+	}
 }
 
 // cut ends copy once it has passed on what is in the pipe now.
-func (s *stream) cut() { _ = s.f.SetReadDeadline(time.Unix(1, 0)) }
+func (s *stream) cut() {
+	s.ends.Store(true)
+	_ = s.f.SetReadDeadline(time.Unix(1, 0))
+}
 
-// drain reads what is there, and at most as much as a pipe can hold: somebody
-// may still be writing.
+// drain reads what is there. Somebody may still be writing, so there is a
+// limit, above what a pipe holds.
 func (s *stream) drain(emit func([]byte)) {
 	raw, err := s.f.SyscallConn()
 	if err != nil {
 		return
 	}
 	_ = raw.Control(func(fd uintptr) {
-		for left := 1 << 20; left > 0; {
+		for left := 64 << 20; left > 0; {
 			n, err := unix.Read(int(fd), s.lines.room())
 			if errors.Is(err, unix.EINTR) {
 				continue

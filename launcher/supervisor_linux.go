@@ -22,6 +22,7 @@ import (
 const (
 	termGrace = time.Second            // from TERM to KILL
 	killGrace = 2 * time.Second        // from KILL to giving up
+	killAgain = 10 * time.Millisecond  // between rounds of KILL
 	restGrace = 500 * time.Millisecond // for what ranks that went well left behind
 	pmiGrace  = 100 * time.Millisecond // for the last words of a rank whose connection somebody else holds
 )
@@ -75,12 +76,15 @@ type supervisor struct {
 	copying sync.WaitGroup
 	copied  chan struct{} // closed when all streams have ended
 
+	prompts  bool // somebody types, and sees the output
+
 	phase    phase
 	deadline *time.Timer // of the phase
 	inOrder  []*rank     // have died, not judged yet
 	judged   int
 	ints     int // interrupts so far
 	failure  *failure
+	hurry    bool // nobody is left who would read the output
 }
 
 // phase is how far the job is. It only grows.
@@ -90,8 +94,8 @@ const (
 	running phase = iota
 	resting       // all ranks are gone and went well; waiting for what they left
 	ending        // TERM was sent
-	killing       // KILL was sent
-	leaving       // the streams were cut
+	killing       // KILL was sent, and is sent again to what turns up
+	leaving       // no process is left, or none that can be killed; the streams were cut
 )
 
 // failure is why the job ends early.
@@ -99,6 +103,7 @@ type failure struct {
 	rank   int
 	status int
 	why    string
+	leaves bool // the rank is about to exit by itself
 }
 
 func newSupervisor(s spec) *supervisor {
@@ -122,6 +127,7 @@ func (v *supervisor) run(dec *gob.Decoder) Result {
 	if v.spec.TempDir != "" {
 		defer func() { _ = os.RemoveAll(v.spec.TempDir) }()
 		if err := v.build(); err != nil {
+			sweepOrphans() // or they would write into the folder while it is removed
 			return v.refuse(err)
 		}
 	}
@@ -166,12 +172,37 @@ func (v *supervisor) refuse(err error) Result {
 	return Result{Status: e.Status, Rank: -1}
 }
 
+// say prints one line. In a hurry it doesn't wait until somebody reads it.
+func (v *supervisor) say(line string) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		fmt.Fprintf(v.stderr, "verbrun: %s\n", line)
+	}()
+	var limit <-chan time.Time
+	if v.hurry {
+		limit = time.After(restGrace)
+	}
+	select {
+	case <-said:
+	case <-limit:
+	}
+}
+
 func (v *supervisor) result() Result {
+	for _, s := range []*sink{v.stdout, v.stderr} {
+		if v.failure != nil {
+			break
+		}
+		if err := s.failed(); err != nil {
+			v.failure = &failure{rank: -1, status: StatusInternal, why: fmt.Sprintf("output was lost: %v", err)}
+		}
+	}
 	if v.failure == nil {
 		return Result{Rank: -1}
 	}
 	if v.failure.why != "" {
-		fmt.Fprintf(v.stderr, "verbrun: %s\n", v.failure.why)
+		v.say(v.failure.why)
 	}
 	return Result{Status: v.failure.status, Why: v.failure.why, Rank: v.failure.rank}
 }

@@ -27,5 +27,5 @@ type spec struct {
 
 type order struct {
 	Signal int
-	Kill   bool // end everything now
+	Cancel bool // end the job
 }

@@ -99,6 +99,9 @@ func (j *Job) Abort(code int, why string) {
 		fmt.Fprintf(j.stderr, "rank %d: abort with status %d: %s\n", j.Rank, code, why)
 	}
 	if j.client != nil {
+		if !j.verbrun {
+			why = "" // no other launcher expects it
+		}
 		_ = j.client.Abort(code, why)
 	}
 }

@@ -1,6 +1,7 @@
 package pmi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +100,10 @@ func (c *Client) do(ctx context.Context, limit time.Duration, want string, req M
 		}
 		c.broken = err
 		return none, err
+	}
+	if m.Cmd == "error" {
+		c.broken = refused(m)
+		return none, cmp.Or(c.broken, ErrMalformed)
 	}
 	if m.Cmd != want {
 		c.broken = fmt.Errorf("%w: expected %s, got %s", ErrMalformed, want, Quote(m.Cmd))

@@ -63,16 +63,22 @@ func NewServer(name string, size int, events Events) *Server {
 }
 
 // Serve answers one rank until its connection ends, and closes the connection.
-// The error says what the rank did wrong, if anything; ending without finalize
-// is not judged here (see Joined).
+// The error says what the rank did wrong, if anything, and the rank is told
+// too; ending without finalize is not judged here (see Joined).
 func (s *Server) Serve(rank int, conn Conn) error {
 	x := &session{s: s, rank: rank, conn: conn, quit: make(chan struct{})}
-	lines := newLineReader(conn)
-	defer func() {
-		close(x.quit)
-		_ = conn.Close()
-		x.pending.Wait()
-	}()
+	err := x.serve()
+	if err != nil {
+		_ = x.answer(Msg("error", "rc", "-1", "msg", EscapeText(err.Error(), MaxValue)))
+	}
+	close(x.quit)
+	_ = conn.Close()
+	x.pending.Wait()
+	return err
+}
+
+func (x *session) serve() error {
+	lines := newLineReader(x.conn)
 	for {
 		line, err := lines.next()
 		switch {

@@ -21,10 +21,13 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, launcher.ForwardedSignals()...)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	withParent(cancel)
 	status := 0
 	cmd := command(func(j launcher.Job) error {
 		j.Signals, j.Solo = signals, true
-		r, err := launcher.Run(context.Background(), j)
+		r, err := launcher.Run(ctx, j)
 		status = launcher.Status(r, err)
 		return err
 	})
