@@ -79,12 +79,6 @@ func (ep *Endpoint) Closed() (verbs.Status, bool) { return ep.status, ep.closed 
 // Contact starts the connection.
 func (ep *Endpoint) Contact() { _, _ = ep.qp.PostSend(nil) }
 
-// NextSeq numbers a matched message.
-func (ep *Endpoint) NextSeq() uint32 {
-	ep.seq++
-	return ep.seq
-}
-
 // Send tries to send a whole message at once. If it returns true, data is the
 // caller's again. If it returns false nothing was sent: Enqueue an Outgoing.
 func (ep *Endpoint) Send(context uint32, tag int32, data []byte) bool {

@@ -54,6 +54,8 @@ func (h *Header) put(b *[HeaderSize]byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(h.Tag))|uint64(h.Seq)<<32)
 }
 
+func putSeq(b *[HeaderSize]byte, seq uint32) { binary.LittleEndian.PutUint32(b[12:], seq) }
+
 // Extension is what an Offer or a Finish adds.
 type Extension struct {
 	Length uint64 // of the message

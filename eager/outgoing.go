@@ -11,7 +11,9 @@ type Outgoing struct {
 	hdr  [HeaderSize + ExtensionSize]byte
 	n    int // bytes of hdr
 	data []byte
-	sol  bool
+
+	matched   bool // numbered when it leaves: one that is withdrawn leaves no gap
+	solicited bool
 }
 
 // Owner hears when a message has left (its data is the owner's again), or never
@@ -19,17 +21,17 @@ type Outgoing struct {
 type Owner interface{ Sent(ok bool) }
 
 // SetData makes o a whole message.
-func (o *Outgoing) SetData(context uint32, tag int32, seq uint32, data []byte) {
-	h := Header{Kind: Data, Context: context, Tag: tag, Seq: seq}
+func (o *Outgoing) SetData(context uint32, tag int32, data []byte) {
+	h := Header{Kind: Data, Context: context, Tag: tag}
 	h.put((*[HeaderSize]byte)(o.hdr[:]))
-	o.n, o.data, o.sol = HeaderSize, data, false
+	o.n, o.data, o.solicited, o.matched = HeaderSize, data, false, true
 }
 
 // SetControl makes o an Offer or a Finish.
 func (o *Outgoing) SetControl(h Header, x Extension) {
 	h.put((*[HeaderSize]byte)(o.hdr[:]))
 	x.put(o.hdr[HeaderSize:])
-	o.n, o.data, o.sol = HeaderSize+ExtensionSize, nil, true
+	o.n, o.data, o.solicited, o.matched = HeaderSize+ExtensionSize, nil, true, h.Kind == Offer
 }
 
 // Enqueue sends o, now or when there is room; o.Owner hears of it, within this
@@ -54,13 +56,19 @@ func (ep *Endpoint) Enqueue(o *Outgoing) {
 
 func (ep *Endpoint) try(o *Outgoing) bool {
 	var flags verbs.Flags
-	if o.sol {
+	if o.solicited {
 		flags = verbs.FlagSolicited
+	}
+	if o.matched {
+		putSeq((*[HeaderSize]byte)(o.hdr[:]), ep.seq+1)
 	}
 	if !ep.post(o.hdr[:o.n], o.data, flags) {
 		return false
 	}
 	o.data = nil
+	if o.matched {
+		ep.seq++
+	}
 	if o.Owner != nil {
 		o.Owner.Sent(true)
 	}
@@ -87,6 +95,9 @@ func (ep *Endpoint) Flush() (done bool) {
 	ep.waiting = false
 	return true
 }
+
+// Withdraw takes o out of the queue, if it has not left.
+func (ep *Endpoint) Withdraw(o *Outgoing) bool { return ep.queue.remove(o) }
 
 // outgoingList is a queue, linked through its elements.
 type outgoingList struct{ head, tail *Outgoing }
@@ -119,4 +130,24 @@ func (l *outgoingList) unpop(o *Outgoing) {
 	if l.tail == nil {
 		l.tail = o
 	}
+}
+
+func (l *outgoingList) remove(o *Outgoing) bool {
+	var before *Outgoing
+	for e := l.head; e != nil; before, e = e, e.next {
+		if e != o {
+			continue
+		}
+		if before == nil {
+			l.head = e.next
+		} else {
+			before.next = e.next
+		}
+		if l.tail == e {
+			l.tail = before
+		}
+		e.next, e.data = nil, nil
+		return true
+	}
+	return false
 }

@@ -66,11 +66,22 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	to.push(s)
 	l.count.Offers++
 	s.offer.SetControl(
-		eager.Header{Kind: eager.Offer, Context: context, Tag: tag, Seq: ep.NextSeq()},
+		eager.Header{Kind: eager.Offer, Context: context, Tag: tag},
 		eager.Extension{Length: uint64(len(mem)), Addr: mr.Addr(), Key: mr.Key()},
 	)
 	ep.Enqueue(&s.offer)
 	return nil
+}
+
+// Withdraw takes an offer back that has not left this rank. The owner is not
+// told.
+func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
+	if !ep.Withdraw(&s.offer) {
+		return false
+	}
+	to.remove(s)
+	_ = l.quiet(s) // nobody had heard of it
+	return true
 }
 
 // Finished takes a Finish of a peer.
@@ -99,14 +110,20 @@ func (l *Layer) Lost(to *Sends, err error) {
 }
 
 func (l *Layer) end(s *Send, err error) {
-	// After this no peer and no device reads the memory.
-	if e := s.mr.Close(); e != nil && err == nil && !errors.Is(e, verbs.ErrClosed) {
+	if e := l.quiet(s); err == nil {
 		err = e
 	}
-	s.pin.Unpin()
-	s.mem, s.mr = nil, nil
 	l.count.Finishes++
 	s.Owner.Offered(err)
+}
+
+// quiet takes back the right to read. When it returns, no peer and no device
+// reads the memory.
+func (l *Layer) quiet(s *Send) error {
+	err := s.mr.Close()
+	s.pin.Unpin()
+	s.mem, s.mr = nil, nil
+	return err
 }
 
 func (l *Sends) push(s *Send) {

@@ -1,0 +1,20 @@
+package comm
+
+import (
+	"unsafe"
+)
+
+// bytesOf returns the memory of buf. It checks T: pointer-free, and of a size.
+func bytesOf[T any](w *World, buf []T) ([]byte, error) {
+	var t T
+	if err := w.types.check(typeWord[T](), typeOf[T]); err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*int(unsafe.Sizeof(t))), nil
+}
+
+// typeWord identifies T: the address of its run-time type.
+func typeWord[T any]() uintptr {
+	var e any = (*T)(nil)
+	return (*[2]uintptr)(unsafe.Pointer(&e))[0]
+}

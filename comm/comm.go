@@ -1,0 +1,82 @@
+package comm
+
+import (
+	"context"
+	"fmt"
+)
+
+// Comm is a communicator: a group of ranks with messages of their own. Its
+// methods, and the functions that take it, may be called from any number of
+// goroutines.
+type Comm struct {
+	world   *World
+	context uint32
+	rank    int
+	size    int
+}
+
+// hidden is the context of the calls that are made of messages themselves, like
+// Barrier: their messages can't be mistaken for the program's.
+const hidden = 1 << 31
+
+// Rank is this process's number in the communicator, from 0.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size is how many ranks the communicator has.
+func (c *Comm) Size() int { return c.size }
+
+// World is the world that the communicator belongs to.
+func (c *Comm) World() *World { return c.world }
+
+// fail makes the error of a call. It is never on the fast path.
+func (c *Comm) fail(op string, peer, tag int, buf []byte, err error) error {
+	rank := 0
+	if c != nil {
+		rank = c.rank
+	}
+	return &Error{Op: op, Rank: rank, Peer: peer, Tag: tag, Bytes: int64(len(buf)), Err: err}
+}
+
+// checkTo checks the arguments of a send.
+func (c *Comm) checkTo(peer, tag int) error {
+	if uint(peer) >= uint(c.size) && peer != ProcNull {
+		return c.badRank(peer, "")
+	}
+	if uint(tag) > MaxTag {
+		return fmt.Errorf("%w: tag %d is not in 0..%d", ErrTag, tag, MaxTag)
+	}
+	return nil
+}
+
+// checkFrom checks the arguments of a receive.
+func (c *Comm) checkFrom(peer, tag int) error {
+	if uint(peer) >= uint(c.size) && peer != AnySource && peer != ProcNull {
+		return c.badRank(peer, ", for any comm.AnySource")
+	}
+	if uint(tag) > MaxTag && tag != AnyTag {
+		return fmt.Errorf("%w: tag %d is not in 0..%d (for any tag use comm.AnyTag)", ErrTag, tag, MaxTag)
+	}
+	return nil
+}
+
+func (c *Comm) badRank(peer int, also string) error {
+	return fmt.Errorf("%w: rank %d is not in 0..%d (for no neighbour use comm.ProcNull%s)", ErrRank, peer, c.size-1, also)
+}
+
+// Barrier returns when all ranks of the communicator have called it. Collective:
+// every rank calls it, in the same order as its other collective calls.
+//
+// It is the dissemination algorithm: in round k each rank tells the rank 2ᵏ above
+// it, and hears from the one 2ᵏ below; ⌈log₂ size⌉ rounds.
+func (c *Comm) Barrier(ctx context.Context) error {
+	for k := 1; k < c.size; k *= 2 {
+		to, from := (c.rank+k)%c.size, (c.rank-k+c.size)%c.size
+		if err := c.send(ctx, "Barrier", c.context|hidden, nil, to, k); err != nil {
+			return err
+		}
+		if _, err := c.recv(ctx, "Barrier", c.context|hidden, nil, from, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Package comm is message passing between the ranks of a job, in the manner of
+// MPI: the one package that a program imports.
+//
+// A program hands its work to [Main], and is started by verbrun:
+//
+//	func main() {
+//		comm.Main(func(ctx context.Context, c *comm.Comm) error {
+//			if c.Rank() == 0 {
+//				return comm.Send(ctx, c, []float64{1, 2, 3}, 1, 7)
+//			}
+//			buf := make([]float64, 3)
+//			_, err := comm.Recv(ctx, c, buf, 0, 7)
+//			return err
+//		})
+//	}
+//
+//	$ verbrun -n 2 ./program
+//
+// # What is where
+//
+// Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm]. Blocking:
+// [Send], [Recv]. Nonblocking: [Isend], [Irecv], and [Request] with Wait and
+// Test, [WaitAll], [WaitAllInto]. Together: [Comm.Barrier]. Memory: [Alloc],
+// [Free]. What came: [Status], [Count]. What went wrong: [Error], [PeerError].
+//
+// # Messages
+//
+// A message is a slice of any type without pointers. A receive says how much it
+// has room for; the message may be shorter. Messages of one rank that match the
+// same receive arrive in the order in which they were sent. Receives are matched
+// in the order in which they were posted.
+//
+// Calls may be made from any number of goroutines. Blocking calls take a context;
+// one that ends is looked at while waiting only.
+package comm

@@ -1,0 +1,143 @@
+package comm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
+	"github.com/verbena-mpi/verbena/progress"
+	"github.com/verbena-mpi/verbena/rendezvous"
+	"github.com/verbena-mpi/verbena/srq"
+)
+
+// Version is the library's.
+const Version = "0.1.0"
+
+// card is what each rank publishes of itself.
+type card struct {
+	Version  string
+	Protocol int
+	Host     string
+	Addr     []byte
+}
+
+// Init connects this process to its job's other ranks: those that the launcher
+// has started. A process that was started alone is a world of one. Collective.
+//
+// It raises GOMAXPROCS to 2 if it is 1 and the user hasn't set it: with one
+// processor, a wake-up behind a computing goroutine takes milliseconds.
+func Init(ctx context.Context, c Config) (*World, error) {
+	log := logrus.New()
+	s, err := c.resolve(os.Environ(), log)
+	if err != nil {
+		return nil, fmt.Errorf("comm: Init: %w", err)
+	}
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
+	job, err := bootstrap.FromEnv()
+	if err != nil {
+		return nil, fmt.Errorf("comm: Init: %w", err)
+	}
+	w, err := newWorld(ctx, job, s, log)
+	if err != nil {
+		err = fmt.Errorf("comm: rank %d: Init: %w", job.Rank, err)
+		job.Abort(1, oneLine(err))
+		return nil, err
+	}
+	return w, nil
+}
+
+func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.Logger) (*World, error) {
+	w := &World{job: job, settings: s, log: log, rank: job.Rank, limit: s.EagerLimit.value, living: job.Size - 1}
+	w.all = &Comm{world: w, context: 1, rank: job.Rank, size: job.Size}
+	var err error
+	w.eng, err = progress.New(progress.Config{OwnCore: os.Getenv("VERBENA_OWN_CORE") == "1", Background: job.Size > 1})
+	if err != nil {
+		return nil, err
+	}
+	if job.Size > 1 {
+		err = w.connect(ctx)
+	} else {
+		w.peers = []*peer{{}}
+	}
+	if err != nil {
+		w.shut()
+		return nil, err
+	}
+	return w, nil
+}
+
+// connect opens the device, tells the other ranks its address, and makes an
+// endpoint for each of them. Connections are made at the first message.
+func (w *World) connect(ctx context.Context) (err error) {
+	w.dev, err = openDevice(w.settings, w.job.Size)
+	if err != nil {
+		return err
+	}
+	if err := w.eng.AddDevice(w.dev); err != nil {
+		return err
+	}
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	w.eager, err = eager.New(w.eng, w.dev, eager.Config{
+		Inline: w.settings.MaxInline.value, Limit: w.limit, Depth: 128, Bounce: 64,
+		Recv: srq.Config{Mode: w.settings.Recv.value, Slots: w.settings.Slots.value},
+	}, w)
+	if err != nil {
+		return err
+	}
+	w.rndv = rendezvous.New(w.dev, w.eng.NeedSends)
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	mine, err := json.Marshal(card{Version: Version, Protocol: eager.Version, Host: host, Addr: w.dev.Addr()})
+	if err != nil {
+		return err
+	}
+	w.eng.Unlock()
+	cards, err := w.job.Exchange(ctx, "card", mine)
+	w.eng.Lock() // until all peers are there: some may have sent already
+	if err != nil {
+		return err
+	}
+	for r, b := range cards {
+		p, err := w.newPeer(r, b)
+		if err != nil {
+			return err
+		}
+		w.peers = append(w.peers, p)
+	}
+	return nil
+}
+
+func (w *World) newPeer(rank int, b []byte) (*peer, error) {
+	var c card
+	if err := json.Unmarshal(b, &c); err != nil {
+		return nil, fmt.Errorf("rank %d published what can't be read: %w", rank, err)
+	}
+	if c.Version != Version || c.Protocol != eager.Version {
+		return nil, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
+			ErrVersion, rank, c.Host, c.Version, c.Protocol, w.rank, Version, eager.Version)
+	}
+	p := &peer{rank: rank, host: c.Host}
+	if rank == w.rank {
+		return p, nil
+	}
+	if !reaches(c.Addr) {
+		return nil, fmt.Errorf("rank %d on %s: %w", rank, c.Host, errNoDevice)
+	}
+	var err error
+	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank))
+	return p, err
+}
+
+var errNoDevice = errors.New("no device reaches it (shared memory needs the same host, network namespace and user)")

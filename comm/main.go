@@ -1,0 +1,54 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// RunFunc is a program: what each rank does. Its context is that of Run.
+type RunFunc = func(context.Context, *Comm) error
+
+// Main runs a program as the main function of a process: it finds out which rank
+// this is, connects the ranks, calls run, and closes the world. It touches no
+// flags. If run returns an error it is printed, the job ends, and the process
+// exits with 1 or with what the error's ExitCode method says; an error with an
+// empty text is not printed.
+func Main(run RunFunc) {
+	if err := Run(context.Background(), Config{}, run); err != nil {
+		if text := err.Error(); text != "" {
+			fmt.Fprintln(os.Stderr, text)
+		}
+		os.Exit(exitCode(err))
+	}
+}
+
+// Run is Main for programs with a main function of their own: it returns. If run
+// returns an error, the job's other ranks are ended through the launcher.
+func Run(ctx context.Context, c Config, run RunFunc) error {
+	w, err := Init(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := run(ctx, w.Comm()); err != nil {
+		w.job.Abort(exitCode(err), oneLine(err))
+		w.shut()
+		return err
+	}
+	if err := w.Close(ctx); err != nil && !errors.Is(err, ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// oneLine is the first line of an error's text.
+func oneLine(err error) string {
+	text := err.Error()
+	for i, r := range text {
+		if r == '\n' {
+			return text[:i]
+		}
+	}
+	return text
+}

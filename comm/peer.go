@@ -1,0 +1,129 @@
+package comm
+
+import (
+	"errors"
+
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/match"
+	"github.com/verbena-mpi/verbena/rendezvous"
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// peer is another rank, or this one.
+type peer struct {
+	rank      int
+	host      string
+	ep        *eager.Endpoint // nil for this rank itself
+	sends     rendezvous.Sends
+	contacted bool
+	seq       uint32     // of the last matched message from it
+	lost      *PeerError // why it is gone
+}
+
+var errAllFinished = errors.New("all other ranks have finished")
+
+func (p *peer) gone() error {
+	if p.lost == nil {
+		return ErrClosed
+	}
+	return p.lost
+}
+
+// Arrived implements eager.Upper.
+func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
+	p := w.peers[ep.Peer]
+	if p.lost != nil {
+		return // it broke the protocol
+	}
+	if h.Kind == eager.Finish {
+		if err := w.rndv.Finished(&p.sends, h.Flags, eager.ParseExtension(body)); err != nil {
+			w.distrust(p, err)
+		}
+		return
+	}
+	if p.seq++; h.Seq != p.seq {
+		w.distrust(p, errOrder)
+		return
+	}
+	key := match.Key{Context: h.Context, Source: int32(p.rank), Tag: h.Tag}
+	r, at := w.table.Arrive(key)
+	if h.Kind == eager.Data {
+		if r != nil {
+			w.deliver(r, p.rank, int(h.Tag), body)
+			return
+		}
+		u := w.getUnexpected(p.rank, int(h.Tag))
+		w.keep(u, body)
+		w.table.AddUnexpected(&u.msg, key, at)
+		return
+	}
+	offer := eager.ParseExtension(body)
+	if offer.Length > 1<<62 {
+		w.distrust(p, errLength)
+		if r == nil {
+			return
+		}
+	}
+	if r != nil {
+		w.pull(r, p, int(h.Tag), offer)
+		return
+	}
+	u := w.getUnexpected(p.rank, int(h.Tag))
+	u.from, u.offer = p, offer
+	w.count.Unexpected++
+	w.table.AddUnexpected(&u.msg, key, at)
+}
+
+var (
+	errOrder  = errors.New("a message out of order")
+	errLength = errors.New("a message of over 2⁶² bytes")
+)
+
+// Read implements eager.Upper.
+func (w *World) Read(c *verbs.Completion) { w.rndv.Read(c) }
+
+// Closed implements eager.Upper: a peer is gone, by its end or its death.
+func (w *World) Closed(ep *eager.Endpoint, s verbs.Status) {
+	cause := ErrDied
+	switch s {
+	case verbs.StatusPeerClosed:
+		cause = ErrFinished
+	case verbs.StatusRefused:
+		cause = ErrUnreachable
+	case verbs.StatusCorrupt:
+		cause = ErrProtocol
+	}
+	w.lose(w.peers[ep.Peer], cause)
+}
+
+// distrust treats a peer that breaks the protocol as gone.
+func (w *World) distrust(p *peer, err error) {
+	w.log.WithField("peer", p.rank).Errorf("comm: protocol error: %v", err)
+	w.lose(p, ErrProtocol)
+}
+
+// lose ends what waits for a peer. A receive from any source hears of each death
+// once; a rank that finished in good order doesn't fail it, unless nobody is left.
+func (w *World) lose(p *peer, cause error) {
+	if p.lost != nil {
+		return
+	}
+	p.lost = &PeerError{Rank: p.rank, Host: p.host, Cause: cause}
+	w.living--
+	w.rndv.Lost(&p.sends, p.lost)
+	for r := range w.table.Posted(func(k match.Key) bool { return int(k.Source) == p.rank }) {
+		w.table.Remove(&r.recv)
+		r.complete(p.lost)
+	}
+	if cause == ErrFinished && w.living > 0 {
+		return
+	}
+	var err error = p.lost
+	if cause == ErrFinished {
+		err = errAllFinished
+	}
+	for r := range w.table.Posted(func(k match.Key) bool { return k.Source == match.AnySource }) {
+		w.table.Remove(&r.recv)
+		r.complete(err)
+	}
+}

@@ -1,0 +1,124 @@
+package comm
+
+import (
+	"context"
+
+	"github.com/verbena-mpi/verbena/internal/match"
+)
+
+// uncancelled is for waits that can't be given up, because a peer or a device has
+// the memory.
+var uncancelled = context.Background()
+
+// Recv receives a message from rank peer, or AnySource, with a tag, or AnyTag,
+// into buf, and returns when it is there. The message may be shorter than buf; if
+// it is longer, what fits is received and the error is ErrTruncated. The status
+// says who sent it, and how much.
+//
+// If ctx ends first, its error is returned and nothing was received. A message
+// that has been matched already is received in any case.
+func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, _ ...Option) (Status, error) {
+	b, err := bytesOf(c.world, buf)
+	if err != nil {
+		return Status{}, c.fail("Recv", peer, tag, b, err)
+	}
+	return c.recv(ctx, "Recv", c.context, b, peer, tag)
+}
+
+// Irecv starts a receive. The buffer must not be touched until the request is
+// complete. A bad argument comes out of Wait.
+func Irecv[T any](c *Comm, buf []T, peer, tag int, _ ...Option) Request {
+	b, err := bytesOf(c.world, buf)
+	if err != nil {
+		return c.failed("Irecv", peer, tag, b, err)
+	}
+	return c.irecv("Irecv", b, peer, tag)
+}
+
+func (c *Comm) recv(ctx context.Context, op string, context uint32, b []byte, peer, tag int) (Status, error) {
+	if err := c.checkFrom(peer, tag); err != nil {
+		return Status{}, c.fail(op, peer, tag, b, err)
+	}
+	if peer == ProcNull {
+		return Status{Source: ProcNull, Tag: AnyTag}, nil
+	}
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	r := w.get(c, op, peer, tag, b)
+	defer w.put(r)
+	w.startRecv(r, context)
+	if err := r.wait(ctx); err != nil {
+		if w.table.Remove(&r.recv) {
+			return Status{}, c.fail(op, peer, tag, b, err)
+		}
+		if err := r.wait(uncancelled); err != nil {
+			return Status{}, c.fail(op, peer, tag, b, err)
+		}
+	}
+	return r.result()
+}
+
+func (c *Comm) irecv(op string, b []byte, peer, tag int) Request {
+	if err := c.checkFrom(peer, tag); err != nil {
+		return c.failed(op, peer, tag, b, err)
+	}
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	r := w.get(c, op, peer, tag, b)
+	if peer == ProcNull {
+		r.status = Status{Source: ProcNull, Tag: AnyTag}
+		r.complete(nil)
+		return Request{r, r.gen}
+	}
+	w.startRecv(r, c.context)
+	return Request{r, r.gen}
+}
+
+// startRecv takes an unexpected message, or posts the receive. The lock is held.
+func (w *World) startRecv(r *request, context uint32) {
+	if w.closed {
+		r.complete(ErrClosed)
+		return
+	}
+	key := match.Key{Context: context, Source: int32(r.peer), Tag: int32(r.tag)}
+	if m := w.table.Post(&r.recv, key); m != nil {
+		w.takeUnexpected(r, m)
+		return
+	}
+	w.expect(r)
+}
+
+// expect checks that a receive that was posted can still be answered.
+func (w *World) expect(r *request) {
+	if r.peer == AnySource {
+		if w.living == 0 {
+			w.table.Remove(&r.recv)
+			r.complete(errAllFinished)
+		}
+		return
+	}
+	p := w.peers[r.peer]
+	switch {
+	case p.ep == nil:
+	case p.lost != nil:
+		w.table.Remove(&r.recv)
+		r.complete(p.lost)
+	case !p.contacted:
+		// So that its death is noticed.
+		p.contacted = true
+		p.ep.Contact()
+	}
+}
+
+// deliver copies a message into its receive's buffer and completes it.
+func (w *World) deliver(r *request, source, tag int, body []byte) {
+	n := copy(r.buf, body)
+	r.status = Status{Source: source, Tag: tag, Bytes: int64(len(body))}
+	if n < len(body) {
+		r.complete(ErrTruncated)
+		return
+	}
+	r.complete(nil)
+}

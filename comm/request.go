@@ -1,0 +1,142 @@
+package comm
+
+import (
+	"context"
+	"errors"
+
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/match"
+	"github.com/verbena-mpi/verbena/progress"
+	"github.com/verbena-mpi/verbena/rendezvous"
+)
+
+// request is an operation in flight. Requests are pooled per world and guarded
+// by the engine's lock. The buffer of the operation is kept here, on the heap:
+// a device that has only its address would not keep it alive or in its place.
+type request struct {
+	world *World
+	comm  *Comm
+	next  *request // in the pool
+	gen   uint64   // of the public Request that means this one
+
+	op     string // the call
+	peer   int
+	tag    int
+	buf    []byte
+	status Status
+	err    error
+	done   bool
+
+	on     *progress.Waiter // who waits for it
+	waiter progress.Waiter  // for waiting for it alone
+
+	recv match.Recv[request]
+	out  eager.Outgoing
+	send rendezvous.Send
+	pull rendezvous.Pull
+	to   *peer // of a rendezvous send
+}
+
+// get takes a request from the pool. The lock is held.
+func (w *World) get(c *Comm, op string, peer, tag int, buf []byte) *request {
+	r := w.pool
+	if r == nil {
+		r = &request{world: w, gen: 1}
+		r.recv.Bind(r)
+		r.out.Owner, r.send.Owner, r.pull.Owner = r, r, r
+	} else {
+		w.pool = r.next
+	}
+	w.active++
+	r.comm, r.op, r.peer, r.tag, r.buf = c, op, peer, tag, buf
+	r.done, r.err = false, nil
+	r.status = Status{Source: peer, Tag: tag, Bytes: int64(len(buf))}
+	return r
+}
+
+// put gives a request back; the public Requests that mean it are over.
+func (w *World) put(r *request) {
+	r.gen++
+	r.comm, r.buf, r.to, r.on = nil, nil, nil, nil
+	r.next = w.pool
+	w.pool = r
+	w.active--
+}
+
+// complete ends an operation. The lock is held.
+func (r *request) complete(err error) {
+	if r.done {
+		return
+	}
+	r.done, r.err = true, err
+	if r.on != nil {
+		r.world.eng.Done(r.on)
+	}
+}
+
+// result is what the operation's caller gets.
+func (r *request) result() (Status, error) {
+	if r.err == nil {
+		return r.status, nil
+	}
+	return r.status, r.comm.fail(r.op, r.peer, r.tag, r.buf, r.err)
+}
+
+// wait waits for r alone. An error is the context's, and r goes on. The lock is
+// held when it is called and when it returns.
+func (r *request) wait(ctx context.Context) error {
+	if r.done {
+		return nil
+	}
+	r.waiter.Left = 1
+	r.on = &r.waiter
+	err := r.world.eng.Wait(ctx, &r.waiter)
+	r.on = nil
+	return err
+}
+
+// Sent implements eager.Owner.
+func (r *request) Sent(ok bool) {
+	if !ok {
+		r.complete(r.to.gone())
+		return
+	}
+	r.complete(nil)
+}
+
+// Offered ends a rendezvous send.
+func (r *request) Offered(err error) { r.complete(err) }
+
+// Pulled ends a rendezvous receive.
+func (r *request) Pulled(err error) {
+	if err == nil && r.status.Bytes > int64(len(r.buf)) {
+		err = ErrTruncated
+	}
+	if p := r.world.peers[r.status.Source]; errors.Is(err, rendezvous.ErrRead) && p.lost != nil {
+		err = p.lost
+	}
+	r.complete(err)
+}
+
+// Request is an operation that was started by a nonblocking call. It is a small
+// value, to be copied freely; the operation's memory is pooled. The zero value is
+// a request that is complete. Wait (or a Test that says so) ends it; a request
+// must be ended, once. It may be waited for by one goroutine at a time.
+type Request struct {
+	r   *request
+	gen uint64
+}
+
+// live returns the operation, or an error if this request was ended already. The
+// lock is held.
+func (q Request) live() (*request, error) {
+	if q.r.gen != q.gen {
+		return nil, ErrDone
+	}
+	if q.r.on != nil {
+		return nil, errBusy
+	}
+	return q.r, nil
+}
+
+var errBusy = errors.New("another goroutine is waiting for the request")

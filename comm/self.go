@@ -1,0 +1,36 @@
+package comm
+
+import "github.com/verbena-mpi/verbena/internal/match"
+
+// sendSelf sends to this rank itself: matched and copied, without a device. A
+// message up to the eager limit is kept if no receive waits for it, so that a
+// blocking send to oneself returns; a longer one waits for its receive.
+func (w *World) sendSelf(s *request, context uint32) {
+	key := match.Key{Context: context, Source: int32(w.rank), Tag: int32(s.tag)}
+	r, at := w.table.Arrive(key)
+	if r != nil {
+		w.deliver(r, w.rank, s.tag, s.buf)
+		s.complete(nil)
+		return
+	}
+	u := w.getUnexpected(w.rank, s.tag)
+	if len(s.buf) <= w.limit {
+		w.keep(u, s.buf)
+		s.complete(nil)
+	} else {
+		u.self = s
+	}
+	w.table.AddUnexpected(&u.msg, key, at)
+}
+
+// withdrawSelf takes back a send to this rank that waits for its receive.
+func (w *World) withdrawSelf(s *request) bool {
+	for u := range w.table.Unexpected(func(k match.Key) bool { return int(k.Source) == w.rank }) {
+		if u.self == s {
+			w.table.RemoveUnexpected(&u.msg)
+			w.putUnexpected(u)
+			return true
+		}
+	}
+	return false
+}

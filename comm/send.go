@@ -1,0 +1,120 @@
+package comm
+
+import "context"
+
+// Send sends buf to rank peer with a tag, and returns when buf may be used again:
+// for a message up to the eager limit that is at once, whether or not it was
+// received; for a longer one when the receiver has it.
+//
+// If ctx ends first, its error is returned and nothing was sent. A longer message
+// that has been offered to its receiver can't be taken back: the call goes on
+// until the receiver has read it or is gone.
+func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, _ ...Option) error {
+	b, err := bytesOf(c.world, buf)
+	if err != nil {
+		return c.fail("Send", peer, tag, b, err)
+	}
+	return c.send(ctx, "Send", c.context, b, peer, tag)
+}
+
+// Isend starts a send. The buffer must not be written until the request is
+// complete. A bad argument comes out of Wait.
+func Isend[T any](c *Comm, buf []T, peer, tag int, _ ...Option) Request {
+	b, err := bytesOf(c.world, buf)
+	if err != nil {
+		return c.failed("Isend", peer, tag, b, err)
+	}
+	return c.isend("Isend", b, peer, tag)
+}
+
+func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, peer, tag int) error {
+	if err := c.checkTo(peer, tag); err != nil {
+		return c.fail(op, peer, tag, b, err)
+	}
+	if peer == ProcNull {
+		return nil
+	}
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	p := w.peers[peer]
+	if p.ep != nil && len(b) <= w.limit && p.ep.Send(context, int32(tag), b) {
+		return nil
+	}
+	r := w.get(c, op, peer, tag, b)
+	defer w.put(r)
+	w.startSend(r, p, context)
+	if err := r.wait(ctx); err != nil {
+		if w.withdrawSend(r) {
+			return c.fail(op, peer, tag, b, err)
+		}
+		if err := r.wait(uncancelled); err != nil {
+			return c.fail(op, peer, tag, b, err)
+		}
+	}
+	_, err := r.result()
+	return err
+}
+
+func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
+	if err := c.checkTo(peer, tag); err != nil {
+		return c.failed(op, peer, tag, b, err)
+	}
+	if peer == ProcNull {
+		return Request{}
+	}
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	p := w.peers[peer]
+	if p.ep != nil && len(b) <= w.limit && p.ep.Send(c.context, int32(tag), b) {
+		return Request{}
+	}
+	r := w.get(c, op, peer, tag, b)
+	w.startSend(r, p, c.context)
+	return Request{r, r.gen}
+}
+
+// failed is a request that is complete, with an error.
+func (c *Comm) failed(op string, peer, tag int, b []byte, err error) Request {
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	r := w.get(c, op, peer, tag, b)
+	r.complete(err)
+	return Request{r, r.gen}
+}
+
+// startSend sends what the fast path did not. The lock is held.
+func (w *World) startSend(r *request, p *peer, context uint32) {
+	r.to = p
+	switch {
+	case w.closed:
+		r.complete(ErrClosed)
+	case p.ep == nil:
+		w.sendSelf(r, context)
+	case p.lost != nil:
+		r.complete(p.lost)
+	case len(r.buf) <= w.limit:
+		r.out.SetData(context, int32(r.tag), r.buf)
+		p.ep.Enqueue(&r.out)
+	default:
+		if err := w.rndv.Offer(&r.send, &p.sends, p.ep, context, int32(r.tag), r.buf); err != nil {
+			r.complete(err)
+		}
+	}
+}
+
+// withdrawSend takes back a send that has not left this rank.
+func (w *World) withdrawSend(r *request) bool {
+	p := r.to
+	switch {
+	case r.done:
+		return false
+	case p.ep == nil:
+		return w.withdrawSelf(r)
+	case len(r.buf) <= w.limit:
+		return p.ep.Withdraw(&r.out)
+	}
+	return w.rndv.Withdraw(&r.send, &p.sends, p.ep)
+}

@@ -1,0 +1,189 @@
+package comm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/verbena-mpi/verbena/srq"
+)
+
+// Config are a program's own settings. The zero value is right for most: each
+// field that is 0 or "" takes the environment's value, or else the default; what
+// the program sets wins over the environment. VERBENA_PRINT=settings prints what
+// is really used.
+type Config struct {
+	// Recv is "srq", one shared receive queue, or "peer", one queue per peer.
+	// VERBENA_RECV; default srq.
+	Recv string
+	// MaxInline is how many bytes, header of 16 included, a send may carry
+	// inline; devices may grant more or less. Negative: none.
+	// VERBENA_MAX_INLINE; default 400.
+	MaxInline int
+	// EagerLimit is the largest message, in bytes, that is sent without waiting
+	// for its receiver. Negative: none but empty ones. VERBENA_EAGER_LIMIT;
+	// default 8192.
+	EagerLimit int
+	// Slots is how many receive slots of the eager limit's size the shared
+	// queue has, or each peer's. VERBENA_SLOTS; default 256.
+	Slots int
+	// Read is how large messages are read within a host: "auto", "direct",
+	// "stream" or "copy". VERBENA_READ; default auto.
+	Read string
+}
+
+// settings are the resolved ones, with where each value came from.
+type settings struct {
+	Recv       setting[srq.Mode]
+	MaxInline  setting[int]
+	EagerLimit setting[int]
+	Slots      setting[int]
+	Read       setting[readWay]
+}
+
+type setting[T any] struct {
+	value  T
+	origin string // "default", "environment" or "program"
+}
+
+const (
+	fromDefault = "default"
+	fromEnv     = "environment"
+	fromProgram = "program"
+)
+
+// knob describes a setting.
+type knob struct {
+	Name     string // of the environment
+	Default  string
+	Unit     string
+	Sentence string
+}
+
+var knobs = []knob{
+	{"VERBENA_RECV", "srq", "", "Receive slots: srq, one queue for all peers, or peer, a queue for each."},
+	{"VERBENA_MAX_INLINE", "400", "bytes", "Bytes that a send asks to carry inline; what the device grants counts."},
+	{"VERBENA_EAGER_LIMIT", "8192", "bytes", "The largest message that is sent without waiting for its receiver."},
+	{"VERBENA_SLOTS", "256", "slots", "Receive slots in the shared queue, or in each peer's."},
+	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
+	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
+}
+
+// Names that the launcher gives, or that are read elsewhere.
+var otherNames = []string{"VERBENA_OWN_CORE", "VERBENA_ALONE"}
+
+func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err error) {
+	env := map[string]string{}
+	for _, kv := range environ {
+		if k, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(k, "VERBENA_") {
+			env[k] = v
+		}
+	}
+	warnUnknown(env, log)
+	s.Recv, err = pick(env, "VERBENA_RECV", c.Recv, srq.ParseMode, err)
+	if s.Recv.value == srq.Auto {
+		s.Recv.value = srq.Shared
+	}
+	s.Read, err = pick(env, "VERBENA_READ", c.Read, parseWay, err)
+	s.MaxInline, err = pickNumber(env, "VERBENA_MAX_INLINE", c.MaxInline, 0, 1<<31-1, err)
+	s.EagerLimit, err = pickNumber(env, "VERBENA_EAGER_LIMIT", c.EagerLimit, 0, 1<<16-64, err)
+	s.Slots, err = pickNumber(env, "VERBENA_SLOTS", c.Slots, 1, 1<<20, err)
+	switch v := env["VERBENA_PRINT"]; v {
+	case "", "settings":
+		if v != "" {
+			s.print(log)
+		}
+	default:
+		err = errors.Join(err, fmt.Errorf("VERBENA_PRINT=%s: want settings", v))
+	}
+	return s, err
+}
+
+// warnUnknown names VERBENA_ variables that nothing reads. A Kubernetes service
+// called verbena injects some; those are left alone.
+func warnUnknown(env map[string]string, log *logrus.Logger) {
+	for name := range env {
+		known := slices.Contains(otherNames, name) ||
+			slices.ContainsFunc(knobs, func(k knob) bool { return k.Name == name })
+		if !known && !strings.Contains(name, "_PORT") && !strings.Contains(name, "_SERVICE_") {
+			log.Warnf("comm: %s is no setting of verbena", name)
+		}
+	}
+}
+
+func defaultOf(name string) string {
+	return knobs[slices.IndexFunc(knobs, func(k knob) bool { return k.Name == name })].Default
+}
+
+// pick resolves a setting that has names as values.
+func pick[T any](env map[string]string, name, program string, parse func(string) (T, error), before error) (s setting[T], err error) {
+	text := defaultOf(name)
+	s.origin = fromDefault
+	if v, ok := env[name]; ok && v != "" {
+		text, s.origin = v, fromEnv
+	}
+	if program != "" {
+		text, s.origin = program, fromProgram
+	}
+	if s.value, err = parse(text); err != nil {
+		err = fmt.Errorf("%s (%s): %w", name, s.origin, err)
+	}
+	return s, errors.Join(before, err)
+}
+
+// pickNumber resolves a setting that is a number. The program's negative means 0.
+func pickNumber(env map[string]string, name string, program, low, high int, before error) (s setting[int], err error) {
+	if program != 0 {
+		s = setting[int]{max(program, 0), fromProgram}
+	} else {
+		text := defaultOf(name)
+		s.origin = fromDefault
+		if v, ok := env[name]; ok && v != "" {
+			text, s.origin = v, fromEnv
+		}
+		s.value, err = parseSize(text)
+	}
+	if err == nil && (s.value < low || s.value > high) {
+		err = fmt.Errorf("%d is not in %d..%d", s.value, low, high)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s (%s): %w", name, s.origin, err)
+	}
+	return s, errors.Join(before, err)
+}
+
+// parseSize reads a decimal number, with KiB or MiB if it says so.
+func parseSize(text string) (int, error) {
+	factor := 1
+	digits := text
+	for unit, f := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "B": 1} {
+		if d, ok := strings.CutSuffix(text, unit); ok && len(d) < len(digits) {
+			digits, factor = d, f
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 40)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number of bytes: want a decimal number, or one followed by KiB or MiB", text)
+	}
+	return int(n) * factor, nil
+}
+
+func (s settings) print(log *logrus.Logger) {
+	for _, v := range s.list() {
+		log.Printf("%s=%s (%s)", v.Name, v.Value, v.Origin)
+	}
+}
+
+func (s settings) list() []Setting {
+	return []Setting{
+		{"VERBENA_RECV", s.Recv.value.String(), s.Recv.origin},
+		{"VERBENA_MAX_INLINE", strconv.Itoa(s.MaxInline.value), s.MaxInline.origin},
+		{"VERBENA_EAGER_LIMIT", strconv.Itoa(s.EagerLimit.value), s.EagerLimit.origin},
+		{"VERBENA_SLOTS", strconv.Itoa(s.Slots.value), s.Slots.origin},
+		{"VERBENA_READ", s.Read.value.String(), s.Read.origin},
+	}
+}

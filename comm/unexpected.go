@@ -1,0 +1,76 @@
+package comm
+
+import (
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/match"
+)
+
+// unexpected is a message that came before its receive: its bytes, the offer of
+// a rendezvous, or a send of this rank to itself. Records are pooled.
+type unexpected struct {
+	msg    match.Msg[unexpected]
+	next   *unexpected
+	source int
+	tag    int
+	data   []byte          // of a whole message: a copy of its size
+	offer  eager.Extension // of a rendezvous
+	from   *peer           // that offers it; nil for a whole message
+	self   *request        // a send to this rank itself that waits for its receive
+}
+
+// keepMost is the largest buffer that stays with a record when it is pooled.
+const keepMost = 1 << 10
+
+func (w *World) getUnexpected(source, tag int) *unexpected {
+	u := w.unexpected
+	if u == nil {
+		u = new(unexpected)
+		u.msg.Bind(u)
+	} else {
+		w.unexpected = u.next
+	}
+	u.source, u.tag = source, tag
+	return u
+}
+
+func (w *World) putUnexpected(u *unexpected) {
+	w.unexpectedBytes -= int64(len(u.data))
+	u.from, u.self = nil, nil
+	if cap(u.data) > keepMost {
+		u.data = nil
+	}
+	u.data = u.data[:0]
+	u.next = w.unexpected
+	w.unexpected = u
+}
+
+// keep copies a message that nobody has asked for yet.
+func (w *World) keep(u *unexpected, body []byte) {
+	u.data = append(u.data[:0], body...)
+	w.unexpectedBytes += int64(len(body))
+	w.count.Unexpected++
+}
+
+// takeUnexpected gives an unexpected message to the receive that it matches.
+func (w *World) takeUnexpected(r *request, u *unexpected) {
+	switch {
+	case u.from != nil:
+		w.pull(r, u.from, u.tag, u.offer)
+	case u.self != nil:
+		w.deliver(r, u.source, u.tag, u.self.buf)
+		u.self.complete(nil)
+	default:
+		w.deliver(r, u.source, u.tag, u.data)
+	}
+	w.putUnexpected(u)
+}
+
+// pull reads an offered message into its receive's buffer.
+func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
+	r.status = Status{Source: p.rank, Tag: tag, Bytes: int64(offer.Length)}
+	if p.lost != nil {
+		r.complete(p.lost)
+		return
+	}
+	w.rndv.Pull(&r.pull, w.eng, p.ep, offer, r.buf)
+}

@@ -1,0 +1,104 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
+	"github.com/verbena-mpi/verbena/internal/match"
+	"github.com/verbena-mpi/verbena/progress"
+	"github.com/verbena-mpi/verbena/rendezvous"
+	"github.com/verbena-mpi/verbena/verbs"
+)
+
+// World is this process's membership in its job: its connections, its memory,
+// and the communicator of all ranks. A process may have several in tests; nothing
+// is shared between them.
+type World struct {
+	job      *bootstrap.Job
+	settings settings
+	log      *logrus.Logger
+	rank     int
+	all      *Comm
+	types    types
+
+	eng *progress.Engine
+	dev verbs.Device // nil in a world of one
+
+	// Guarded by eng's lock.
+	eager           *eager.Layer
+	rndv            *rendezvous.Layer
+	limit           int // the largest eager payload
+	peers           []*peer
+	living          int // other ranks that are not gone
+	table           match.Table[request, unexpected]
+	pool            *request
+	active          int // requests that are not in the pool
+	unexpected      *unexpected
+	unexpectedBytes int64
+	count           counters
+	closed          bool
+}
+
+type counters struct{ Unexpected, OrdinaryAllocs uint64 }
+
+// Comm is the communicator of all ranks.
+func (w *World) Comm() *Comm { return w.all }
+
+// Close ends this rank's membership. Collective: it returns when all ranks have
+// called it, or ctx ends. Requests that were not waited for are reported as an
+// error.
+func (w *World) Close(ctx context.Context) error {
+	err := w.all.Barrier(ctx)
+	w.eng.Lock()
+	if w.closed {
+		w.eng.Unlock()
+		return ErrClosed
+	}
+	if w.active > 0 {
+		err = errors.Join(err, fmt.Errorf("comm: rank %d: Close: %d requests were not waited for", w.rank, w.active))
+	}
+	w.eng.Unlock()
+	w.shut()
+	return errors.Join(err, w.job.Close(ctx))
+}
+
+// shut frees what the world holds. Peers see an orderly end.
+func (w *World) shut() {
+	w.eng.Lock()
+	if w.closed {
+		w.eng.Unlock()
+		return
+	}
+	w.closed = true
+	w.eng.Unlock()
+	w.eng.Close()
+	if w.dev != nil {
+		w.eng.Lock()
+		defer w.eng.Unlock()
+		if err := w.dev.Close(); err != nil {
+			w.log.WithError(err).Warn("comm: closing the device")
+		}
+	}
+}
+
+// Abort ends the whole job, with a line that says why; it does not return. The
+// exit status is 1, or what an ExitCode method of err says.
+func (w *World) Abort(err error) {
+	w.job.Abort(exitCode(err), err.Error())
+	os.Exit(exitCode(err))
+}
+
+// exitCode is the status with which a program ends for err.
+func exitCode(err error) int {
+	var c interface{ ExitCode() int }
+	if errors.As(err, &c) {
+		return c.ExitCode()
+	}
+	return 1
+}
