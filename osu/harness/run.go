@@ -1,0 +1,184 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/verbena-mpi/verbena/comm"
+)
+
+// run is one run of a benchmark, on one rank.
+type run struct {
+	spec    *Spec
+	job     job
+	body    Body
+	options Options
+	stdout  io.Writer
+	stderr  io.Writer
+
+	send, recv *window // nil on the side that does not send or receive
+	spare      *window // receives what validation does not look at
+	stamps     []time.Duration
+}
+
+// Run runs a benchmark on the two ranks of c, with the program's own command
+// line as its options.
+// Rank 0 prints. An error that is an ExitStatus has been printed already.
+func Run(ctx context.Context, c *comm.Comm, spec Spec, body Body) error {
+	r := &run{spec: &spec, job: commJob{c}, body: body, stdout: os.Stdout, stderr: os.Stderr}
+	return r.start(ctx, os.Args[1:])
+}
+
+// start reads the command line, and sweeps if there is something to measure.
+func (r *run) start(ctx context.Context, args []string) error {
+	first := r.job.rank() == 0
+	say := func(w io.Writer, text string) {
+		if first {
+			io.WriteString(w, text) // nothing can be done about a closed output here
+		}
+	}
+
+	options, err := r.spec.Parse(args)
+	var bad *usageError
+	switch {
+	case errors.As(err, &bad):
+		say(r.stdout, r.spec.usage())
+		say(r.stderr, bad.text+"\n")
+		return r.fail(ctx)
+	case err != nil:
+		return err
+	case options.Help:
+		say(r.stdout, r.spec.usage())
+		return nil
+	case options.Version:
+		say(r.stdout, r.spec.title()+"\n")
+		return nil
+	case r.job.size() != 2:
+		say(r.stderr, "This test requires exactly two processes\n")
+		return r.fail(ctx)
+	}
+	r.options = options
+	return r.sweep(ctx, first)
+}
+
+// fail ends this rank after a failure that all ranks have seen. The first rank
+// to end with a status ends the job, so all wait until rank 0 has printed; if
+// that can't be waited for, there is nothing better than to end as well.
+func (r *run) fail(ctx context.Context) error {
+	_ = r.job.barrier(ctx)
+	return ExitStatus(1)
+}
+
+// sweep measures all sizes and prints the table.
+func (r *run) sweep(ctx context.Context, first bool) error {
+	o := &r.options
+	r.stamps = make([]time.Duration, max(o.Iterations.Small, o.Iterations.Large)+1)
+	t := &table{out: r.stdout, metric: r.spec.Metric, options: o}
+	comments, err := r.comments(ctx)
+	if err != nil {
+		return err
+	}
+	if first {
+		if err := t.header(r.spec.title(), comments...); err != nil {
+			return err
+		}
+	}
+
+	// After an error a peer may still be using the buffers: they are given up
+	// only when all went well.
+	if !o.Multiple {
+		r.allocate(o.Max)
+	}
+	for size := range o.Sizes() {
+		if o.Multiple {
+			r.allocate(size)
+		}
+		got, err := r.measure(ctx, size)
+		if err != nil {
+			return err
+		}
+		if first {
+			if err := t.print(got); err != nil {
+				return err
+			}
+		}
+		if o.Validate && !got.valid {
+			if first {
+				fmt.Fprintf(r.stdout, "DATA VALIDATION ERROR: %s exited with status 1 on message size %d.\n", r.spec.Name, size)
+			}
+			return r.fail(ctx)
+		}
+		if o.Multiple {
+			r.release()
+		}
+	}
+	r.release()
+	return nil
+}
+
+// comments returns the table's further lines, which options ask for.
+func (r *run) comments(ctx context.Context) ([]string, error) {
+	var lines []string
+	if r.options.CPUs {
+		line, err := r.cpus(ctx)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	if r.options.Clock {
+		lines = append(lines, clockComment())
+	}
+	return lines, nil
+}
+
+// measure measures one size. On ranks other than 0 only the verdict counts.
+func (r *run) measure(ctx context.Context, size int) (*row, error) {
+	o := &r.options
+	for _, w := range []*window{r.send, r.recv, r.spare} {
+		w.resize(size)
+	}
+	r.body.Use(r.send.list(), r.recv.list())
+	if err := r.job.barrier(ctx); err != nil {
+		return nil, err
+	}
+
+	var t timed
+	var err error
+	skip, n := o.WarmUp.For(size), o.Iterations.For(size)
+	switch {
+	case o.Validate:
+		t, err = r.validated(ctx, size, skip, n)
+	case len(o.Percentiles) > 0 && r.job.rank() == 0:
+		t, err = r.sampled(ctx, skip, n)
+	default:
+		t, err = r.plain(ctx, skip, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	got := &row{size: size, value: r.spec.Metric.value(size, o.Window, n, t.took)}
+	if len(o.Percentiles) > 0 {
+		values := make([]float64, len(t.samples))
+		for i, took := range t.samples {
+			values[i] = r.spec.Metric.value(size, o.Window, 1, took)
+		}
+		got.percentiles = percentiles(values, o.Percentiles)
+	}
+	if o.Validate {
+		if t.bad > 0 {
+			fmt.Fprintf(r.stderr, "%s: rank %d: %v (%d of %d iterations)\n", r.spec.Name, r.job.rank(), t.first, t.bad, skip+n)
+		}
+		total, err := r.job.sum(ctx, t.bad)
+		if err != nil {
+			return nil, err
+		}
+		got.valid = total == 0
+	}
+	return got, nil
+}
