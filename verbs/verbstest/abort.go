@@ -53,7 +53,7 @@ func testAbortRead(t *testing.T, h Harness) {
 		for range turns {
 			r.turn()
 		}
-		a.qp.Abort(tg.id)
+		a.abort(tg.id)
 		if aborted(r, tg, src, 1) == verbs.StatusAborted {
 			early++
 		}
@@ -75,7 +75,7 @@ func testAbortQueued(t *testing.T, h Harness) {
 		tgs = append(tgs, r.read(a, src, i, len(src.mem)-i, 0))
 	}
 	for _, i := range []int{4, 1, 5} {
-		a.qp.Abort(tgs[i].id)
+		a.abort(tgs[i].id)
 	}
 	for _, i := range []int{0, 2, 3} {
 		r.arrived(tgs[i], src, i)
@@ -97,7 +97,7 @@ func testAbortIdleTarget(t *testing.T, h Harness) {
 	for range 5 {
 		r.turn()
 	}
-	a.qp.Abort(tg.id)
+	a.abort(tg.id)
 	aborted(r, tg, src, 0)
 	quietAfter(r, tg)
 	b.side.idle = false
@@ -114,7 +114,7 @@ func testAbortUnknown(t *testing.T, h Harness) {
 	src := r.newSource(1, 1000)
 	tg := r.read(a, src, 0, 1000, 0)
 	r.arrived(tg, src, 0)
-	a.qp.Abort(tg.id)
+	a.abort(tg.id)
 	a.qp.Abort(0)
 	r.settle()
 	r.ping(a, b)

@@ -30,13 +30,14 @@ type end struct {
 	manual  bool // plan doesn't add signals of its own
 	slab    []byte
 	stride  int
-	wrs     []verbs.SendWR
-	fulls   int // ErrFull answers
+	wrs     []verbs.SendWR // built and not posted yet: of out, from posted on
+	fulls   int            // ErrFull answers
 	lastErr error
 
-	reads map[uint64]verbs.Status // finished
-	open  int                     // reads in flight
-	order []uint64                // IDs of all completions, as they came
+	reads   map[uint64]verbs.Status // finished
+	open    int                     // reads in flight
+	aborted map[uint64]bool
+	order   []uint64 // IDs of all completions, as they came
 
 	// The receiving half.
 	received int
@@ -90,33 +91,32 @@ func (e *end) request(i int) verbs.SendWR {
 }
 
 // post posts planned messages, at most up to the given index, until the queue
-// is full. Inline memory is spoiled as soon as PostSend returns.
+// is full. Inline memory is spoiled as soon as PostSend returns. What a full
+// queue has refused stays as it is, and is posted again.
 func (e *end) post(upTo int) error {
 	const batch = 8
 	upTo = min(upTo, len(e.out))
 	for e.posted < upTo {
-		e.wrs = e.wrs[:0]
-		for i := e.posted; i < min(upTo, e.posted+batch) && i-e.covered < slabDepth*e.side.shape.depth; i++ {
+		for i := e.posted + len(e.wrs); i < min(len(e.out), e.posted+batch) && i-e.covered < slabDepth*e.side.shape.depth; i++ {
 			e.wrs = append(e.wrs, e.request(i))
 		}
-		if len(e.wrs) == 0 {
+		wrs := e.wrs[:min(len(e.wrs), upTo-e.posted)]
+		if len(wrs) == 0 {
 			return nil
 		}
-		n, err := e.postWRs(e.wrs)
-		for i := range e.wrs[:n] {
-			if wr := &e.wrs[i]; wr.Flags&verbs.Inline != 0 {
+		n, err := e.postWRs(wrs)
+		for i := range wrs[:n] {
+			if wr := &wrs[i]; wr.Flags&verbs.Inline != 0 {
 				scribble(wr.Hdr)
 				scribble(wr.Data)
 			}
 		}
 		e.posted += n
-		if errors.Is(err, verbs.ErrFull) {
+		e.wrs = append(e.wrs[:0], e.wrs[n:]...)
+		if errors.Is(err, verbs.ErrFull) || err != nil && e.tolerant {
 			return nil
 		}
 		if err != nil {
-			if e.tolerant {
-				return nil
-			}
 			return fmt.Errorf("%v: PostSend at message %d: %w", e, e.posted, err)
 		}
 	}
@@ -201,7 +201,7 @@ func (e *end) fileRead(c *verbs.Completion) error {
 	if _, ok := e.reads[c.ID]; ok {
 		return fmt.Errorf("read %#x completed twice", c.ID)
 	}
-	if c.Status != verbs.StatusOK && !e.tolerant {
+	if c.Status != verbs.StatusOK && !e.tolerant && !(c.Status == verbs.StatusAborted && e.aborted[c.ID]) {
 		return fmt.Errorf("read %#x failed: %v", c.ID, c.Status)
 	}
 	if e.open == 0 {
@@ -210,4 +210,13 @@ func (e *end) fileRead(c *verbs.Completion) error {
 	e.open--
 	e.reads[c.ID] = c.Status
 	return nil
+}
+
+// abort asks for the early end of a read.
+func (e *end) abort(id uint64) {
+	if e.aborted == nil {
+		e.aborted = make(map[uint64]bool)
+	}
+	e.aborted[id] = true
+	e.qp.Abort(id)
 }

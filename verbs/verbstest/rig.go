@@ -2,8 +2,6 @@ package verbstest
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -23,7 +21,7 @@ type rig struct {
 // newRig opens n devices with queues of the given shape.
 func newRig(t testing.TB, h Harness, n int, sh shape) *rig {
 	t.Helper()
-	r := &rig{t: t, limit: h.Limit, seed: seedFor(t), label: 100}
+	r := &rig{t: t, limit: h.Limit, seed: h.seeds.next(), label: 100}
 	r.net = h.Open(t, n)
 	if len(r.net.Devices) != n {
 		t.Fatalf("Harness.Open(%d) made %d devices", n, len(r.net.Devices))
@@ -51,24 +49,6 @@ func newPair(t testing.TB, h Harness, sh shape) (r *rig, a, b *end) {
 	r = newRig(t, h, 2, sh)
 	a, b = r.connect(0, 1)
 	return r, a, b
-}
-
-// seedFor takes the seed from VERBSTEST_SEED, or makes one, and says so.
-func seedFor(t testing.TB) uint64 {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("VERBSTEST_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 0, 64)
-		if err != nil {
-			t.Fatalf("VERBSTEST_SEED: %v", err)
-		}
-		seed = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("VERBSTEST_SEED=%d repeats this", seed)
-		}
-	})
-	return seed
 }
 
 // newEnd makes a queue pair on side i.

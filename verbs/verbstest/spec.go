@@ -19,14 +19,6 @@ type spec struct {
 
 func (s spec) size() int { return s.hdr + s.data }
 
-// mix makes a seed of two (the finaliser of splitmix64).
-func mix(a, b uint64) uint64 {
-	z := a*0x9e3779b97f4a7c15 + b
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 // fill writes the pattern of a seed.
 func fill(p []byte, seed uint64) {
 	x := seed | 1
@@ -67,9 +59,6 @@ func scribble(p []byte) {
 		p[i] = 0xee
 	}
 }
-
-// newRand makes the generator of a seed.
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed^0x5eed)) }
 
 // randomSpec plans a message that e can send: half of them short.
 func randomSpec(rng *rand.Rand, e *end) spec {

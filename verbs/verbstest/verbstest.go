@@ -36,6 +36,8 @@ type Harness struct {
 
 	// Limit bounds each wait. 0: 10 s.
 	Limit time.Duration
+
+	seeds *seeds // of the test that runs
 }
 
 // Net is a set of devices that can reach one another.
@@ -74,6 +76,8 @@ func Run(t *testing.T, h Harness) {
 				if why, ok := h.Skip[c.name]; ok {
 					t.Skipf("the device can't: %s", why)
 				}
+				h := h
+				h.seeds = newSeeds(t)
 				c.run(t, h)
 			})
 		}
