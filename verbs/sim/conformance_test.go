@@ -37,3 +37,5 @@ func TestConformance(t *testing.T) {
 		ConnectRetries: 20_000, // a goroutine may start long after the other, in steps
 	}}))
 }
+
+func BenchmarkDevice(b *testing.B) { verbstest.Bench(b, harness(sim.Config{})) }

@@ -142,6 +142,13 @@ func testArmSendCQ(t *testing.T, h Harness) {
 			r.arrived(tg, src, 0)
 			a.side.idle = true
 		}
+		w.arm(a.side.scq, verbs.Solicited)
+		a.plan(spec{data: 600, flags: verbs.Signaled})
+		r.check(a.post(len(a.out)))
+		w.quiet("by the completion of a send, and armed for solicited events", r.turn)
+		a.side.idle = false
+		r.exchange(a)
+		a.side.idle = true
 		w.arm(a.side.scq, verbs.Any)
 		a.plan(spec{data: 700, flags: verbs.Signaled})
 		r.check(a.post(len(a.out)))

@@ -110,4 +110,5 @@ var groups = [][]test{
 	closeTests,
 	armTests,
 	pairTests,
+	modelTests,
 }
