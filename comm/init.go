@@ -46,7 +46,7 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
 	}
-	w, err := newWorld(ctx, job, s, log)
+	w, err := newWorld(ctx, job, job.Rank, job.Size, s, log)
 	if err != nil {
 		err = fmt.Errorf("comm: rank %d: Init: %w", job.Rank, err)
 		job.Abort(1, oneLine(err))
@@ -55,15 +55,15 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	return w, nil
 }
 
-func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.Logger) (*World, error) {
-	w := &World{job: job, settings: s, log: log, rank: job.Rank, limit: s.EagerLimit.value, living: job.Size - 1}
-	w.all = &Comm{world: w, context: 1, rank: job.Rank, size: job.Size}
+func newWorld(ctx context.Context, job job, rank, size int, s settings, log *logrus.Logger) (*World, error) {
+	w := &World{job: job, settings: s, log: log, rank: rank, limit: s.EagerLimit.value, living: size - 1}
+	w.all = &Comm{world: w, context: 1, rank: rank, size: size}
 	var err error
-	w.eng, err = progress.New(progress.Config{OwnCore: os.Getenv("VERBENA_OWN_CORE") == "1", Background: job.Size > 1})
+	w.eng, err = progress.New(progress.Config{OwnCore: os.Getenv("VERBENA_OWN_CORE") == "1", Background: size > 1})
 	if err != nil {
 		return nil, err
 	}
-	if job.Size > 1 {
+	if size > 1 {
 		err = w.connect(ctx)
 	} else {
 		w.peers = []*peer{{}}
@@ -78,7 +78,7 @@ func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.L
 // connect opens the device, tells the other ranks its address, and makes an
 // endpoint for each of them. Connections are made at the first message.
 func (w *World) connect(ctx context.Context) (err error) {
-	w.dev, err = openDevice(w.settings, w.job.Size)
+	w.dev, err = openDevice(w.settings, w.all.size)
 	if err != nil {
 		return err
 	}

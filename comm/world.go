@@ -9,7 +9,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/verbena-mpi/verbena/eager"
-	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/match"
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/rendezvous"
@@ -20,7 +19,7 @@ import (
 // and the communicator of all ranks. A process may have several in tests; nothing
 // is shared between them.
 type World struct {
-	job      *bootstrap.Job
+	job      job
 	settings settings
 	log      *logrus.Logger
 	rank     int
@@ -43,6 +42,14 @@ type World struct {
 	unexpectedBytes int64
 	count           counters
 	closed          bool
+}
+
+// job is what a world needs of its launcher: a *bootstrap.Job, or a stand-in
+// that joins the worlds of one process.
+type job interface {
+	Exchange(ctx context.Context, key string, value []byte) ([][]byte, error)
+	Abort(code int, why string)
+	Close(ctx context.Context) error
 }
 
 type counters struct{ Unexpected, OrdinaryAllocs uint64 }
