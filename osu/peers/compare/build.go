@@ -91,7 +91,7 @@ func (r *runner) buildPeer(ctx context.Context, dir string, s *side) error {
 // try runs a side once, shortly, so that one that can't run is known before
 // the measurements begin.
 func (r *runner) try(ctx context.Context, s *side) error {
-	out, err := r.run(ctx, s, []string{"-m", "8:8", "-i", "10", "-x", "1"})
+	out, _, err := r.run(ctx, s, []string{"-m", "8:8", "-i", "10", "-x", "1"})
 	if err != nil {
 		return err
 	}

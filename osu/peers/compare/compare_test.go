@@ -58,31 +58,33 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-func TestChangedPlacementIsDiscarded(t *testing.T) {
+func TestDiscarding(t *testing.T) {
 	tests := []struct {
-		before, after float64
-		want          placement // "": discarded
+		before, after, others float64
+		want                  verdict
+		place                 placement
 	}{
-		{30, 32, near},
-		{160, 170, far},
-		{30, 160, ""},
-		{160, 30, ""},
-		{0, 30, ""}, // could not be measured
-		{30, 0, ""},
-		{80, 80, far},
-		{79.9, 30, near},
+		{30, 32, 0, kept, near},
+		{160, 170, 0, kept, far},
+		{30, 160, 0, moved, ""},
+		{160, 30, 0, moved, ""},
+		{0, 30, 0, unknown, ""},
+		{30, 0, 0, unknown, ""},
+		{80, 80, 0.2, kept, far},
+		{79.9, 30, 0.1, kept, near},
+		{30, 30, 0.3, crowded, ""},
 	}
 	for _, tt := range tests {
-		r := results{far: 80}
-		kept := r.add(sample{side: "ours", size: 8, value: 1, before: tt.before, after: tt.after})
-		if kept != (tt.want != "") {
-			t.Errorf("%v, %v: kept is %v", tt.before, tt.after, kept)
+		r := results{far: 80, others: 0.2}
+		s := sample{side: "ours", size: 8, value: 1, before: tt.before, after: tt.after, others: tt.others}
+		if got := r.add(s); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
 		}
-		if kept && len(r.values(tt.want, "ours", 8)) != 1 {
-			t.Errorf("%v, %v: not under %q", tt.before, tt.after, tt.want)
+		if tt.want == kept && len(r.values(tt.place, "ours", 8)) != 1 {
+			t.Errorf("%+v: not under its placement", tt)
 		}
-		if !kept && (r.discarded != 1 || len(r.kept) != 0) {
-			t.Errorf("%v, %v: %d discarded, kept %v", tt.before, tt.after, r.discarded, r.kept)
+		if tt.want != kept && (r.discarded[tt.want] != 1 || len(r.kept) != 0) {
+			t.Errorf("%+v: discarded %v, kept %v", tt, r.discarded, r.kept)
 		}
 	}
 }
@@ -145,8 +147,9 @@ func TestReport(t *testing.T) {
 	}
 	want := `
 latency, one way, in µs; less is better
-  3 rounds; 12 runs kept near, 2 far, 1 discarded because the placement changed or could not be measured
+  3 rounds; 12 runs kept near, 2 far
   d: skipped: there is no mpicc.d
+  1 runs discarded: the placement changed
   b: 2 runs failed
 
 near: a cache line takes 30.0 ns one way (30.0 to 30.0)
@@ -229,7 +232,7 @@ func TestRunEnds(t *testing.T) {
 	}
 	r := &runner{cfg: &config{timeout: 50 * time.Millisecond}, log: io.Discard}
 	began := time.Now()
-	_, err := r.run(t.Context(), &side{launch: []string{"sh", "-c", "exec sleep 60"}}, nil)
+	_, _, err := r.run(t.Context(), &side{launch: []string{"sh", "-c", "exec sleep 60"}}, nil)
 	if err == nil || !strings.Contains(err.Error(), "ended after") {
 		t.Errorf("got %v", err)
 	}
@@ -237,7 +240,7 @@ func TestRunEnds(t *testing.T) {
 		t.Errorf("it was ended after %v", took)
 	}
 	r.cfg.timeout = time.Minute
-	_, err = r.run(t.Context(), &side{launch: []string{"sh", "-c", "echo no route >&2; exit 3"}}, nil)
+	_, _, err = r.run(t.Context(), &side{launch: []string{"sh", "-c", "echo no route >&2; exit 3"}}, nil)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3: no route") {
 		t.Errorf("got %v", err)
 	}

@@ -35,6 +35,8 @@ func parse(args []string, usage io.Writer) (*config, error) {
 		return err
 	})
 	f.Float64Var(&cfg.far, "far", 80, "the CPUs are far from each other when a cache line takes this many `ns` or more")
+	f.Float64Var(&cfg.others, "others", 0.2, "runs during which other programs used more of the two `CPUs` than this are discarded")
+	f.DurationVar(&cfg.wait, "wait", 5*time.Second, "how long a run waits for other programs to leave the CPUs, at most")
 	f.DurationVar(&cfg.timeout, "timeout", time.Minute, "limit for one run")
 	f.StringVar(&cfg.output, "o", "", "write the report to this `file` too, as markdown")
 	f.BoolVar(&cfg.verbose, "v", false, "print each run")

@@ -4,7 +4,8 @@
 // The sides alternate, round after round, with their two ranks pinned to CPUs
 // 0 and 1. Before and after each run the time that a cache line takes from the
 // one CPU to the other is measured: runs during which the hypervisor moved the
-// CPUs are discarded, and the others are compared within one placement.
+// CPUs are discarded, and so are those during which other programs used them;
+// the rest is compared within one placement.
 //
 //	go run ./osu/peers/compare -bench latency -sizes 8,65536,1048576 -rounds 5
 //
@@ -33,6 +34,8 @@ type config struct {
 	peers      []string
 	ours       []variant
 	far        float64
+	others     float64
+	wait       time.Duration
 	timeout    time.Duration
 	output     string
 	verbose    bool

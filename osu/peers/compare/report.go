@@ -23,8 +23,12 @@ func (r *runner) report() *report {
 	}
 	rep := &report{
 		title: what,
-		notes: append([]string{fmt.Sprintf("%d rounds; %d runs kept near, %d far, %d discarded because the placement changed or could not be measured",
-			r.cfg.rounds, len(r.runs.kept[near]), len(r.runs.kept[far]), r.runs.discarded)}, r.notes...),
+		notes: append([]string{fmt.Sprintf("%d rounds; %d runs kept near, %d far", r.cfg.rounds, len(r.runs.kept[near]), len(r.runs.kept[far]))}, r.notes...),
+	}
+	for _, v := range []verdict{moved, unknown, crowded} {
+		if n := r.runs.discarded[v]; n > 0 {
+			rep.notes = append(rep.notes, fmt.Sprintf("%d runs %s", n, v))
+		}
 	}
 	for _, s := range r.sides {
 		if n := r.failed[s.name]; n > 0 {

@@ -15,13 +15,25 @@ type sample struct {
 	size          int
 	value         float64
 	before, after float64
+	others        float64 // CPUs that other programs used
 }
 
-// results are the runs that count, by placement.
+// verdict says what becomes of a run.
+type verdict string
+
+const (
+	kept    verdict = "kept"
+	moved   verdict = "discarded: the placement changed"
+	unknown verdict = "discarded: the placement could not be measured"
+	crowded verdict = "discarded: other programs used the CPUs"
+)
+
+// results are the runs that count, by placement, and how many did not.
 type results struct {
 	far       float64 // from how many ns on a placement is far
+	others    float64 // more CPUs than this must not be used by others
 	kept      map[placement][]sample
-	discarded int
+	discarded map[verdict]int
 }
 
 func (r *results) place(ns float64) placement {
@@ -31,19 +43,27 @@ func (r *results) place(ns float64) placement {
 	return near
 }
 
-// add keeps the sample under its placement, or discards it when the placement
-// changed or is not known.
-func (r *results) add(s sample) (kept bool) {
+// add keeps the sample under its placement, or discards it.
+func (r *results) add(s sample) verdict {
 	p := r.place(s.before)
-	if s.before == 0 || s.after == 0 || r.place(s.after) != p {
-		r.discarded++
-		return false
+	v := kept
+	switch {
+	case s.before == 0 || s.after == 0:
+		v = unknown
+	case r.place(s.after) != p:
+		v = moved
+	case s.others > r.others:
+		v = crowded
 	}
 	if r.kept == nil {
-		r.kept = make(map[placement][]sample)
+		r.kept, r.discarded = make(map[placement][]sample), make(map[verdict]int)
 	}
-	r.kept[p] = append(r.kept[p], s)
-	return true
+	if v == kept {
+		r.kept[p] = append(r.kept[p], s)
+	} else {
+		r.discarded[v]++
+	}
+	return v
 }
 
 // values returns one side's figures at one size in one placement.

@@ -33,7 +33,7 @@ func (r *runner) note(format string, args ...any) {
 // rounds runs everything. In every second round the order is turned round, so
 // that a slow change of the machine weighs on all sides alike.
 func (r *runner) rounds(ctx context.Context) error {
-	r.runs.far = r.cfg.far
+	r.runs.far, r.runs.others = r.cfg.far, r.cfg.others
 	r.failed = make(map[string]int)
 	for round := range r.cfg.rounds {
 		for _, size := range r.cfg.sizes {
@@ -53,11 +53,14 @@ func (r *runner) rounds(ctx context.Context) error {
 
 // measure does one run with a probe on either side of it.
 func (r *runner) measure(ctx context.Context, s *side, size int) error {
+	r.quiet(ctx)
 	before, err := probe()
 	if err != nil {
 		return err
 	}
-	out, err := r.run(ctx, s, r.cfg.arguments(size))
+	m := newMeter()
+	out, used, err := r.run(ctx, s, r.cfg.arguments(size))
+	others := m.others(used)
 	var value float64
 	if err == nil {
 		value, err = parseOutput(out, size)
@@ -74,9 +77,10 @@ func (r *runner) measure(ctx context.Context, s *side, size int) error {
 	if err != nil {
 		return err
 	}
-	kept := r.runs.add(sample{side: s.name, size: size, value: value, before: before, after: after})
+	why := r.runs.add(sample{side: s.name, size: size, value: value, before: before, after: after, others: others})
 	if r.cfg.verbose {
-		fmt.Fprintf(r.log, "%-18s %8d bytes %12.2f   cache line %5.1f ns before, %5.1f after, kept: %v\n", s.name, size, value, before, after, kept)
+		fmt.Fprintf(r.log, "%-18s %8d bytes %12.4f   cache line %5.1f ns before, %5.1f after, others %.2f CPUs   %s\n",
+			s.name, size, value, before, after, others, why)
 	}
 	return nil
 }
@@ -91,9 +95,10 @@ func probe() (float64, error) {
 	return ns, err
 }
 
-// run runs one side's program and returns what it printed. A run that takes
-// too long is ended by the signal that launchers pass on to their ranks.
-func (r *runner) run(ctx context.Context, s *side, args []string) (string, error) {
+// run runs one side's program and returns what it printed, and the CPU time
+// that it and its ranks used. A run that takes too long is ended by the signal
+// that launchers pass on to their ranks.
+func (r *runner) run(ctx context.Context, s *side, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.timeout)
 	defer cancel()
 	argv := s.command(args, r.cfg.timeout)
@@ -104,11 +109,15 @@ func (r *runner) run(ctx context.Context, s *side, args []string) (string, error
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
+	var used time.Duration
+	if p := cmd.ProcessState; p != nil {
+		used = p.UserTime() + p.SystemTime()
+	}
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("ended after %v", r.cfg.timeout)
+		return "", used, fmt.Errorf("ended after %v", r.cfg.timeout)
 	case err != nil:
-		return "", fmt.Errorf("%w: %s", err, lastLine(stderr.String()))
+		return "", used, fmt.Errorf("%w: %s", err, lastLine(stderr.String()))
 	}
-	return stdout.String(), nil
+	return stdout.String(), used, nil
 }
