@@ -190,8 +190,9 @@ func testModel(t *testing.T, h Harness) {
 func testModelClose(t *testing.T, h Harness) {
 	for round := range modelRounds() {
 		m := newModel(t, h)
-		m.settleDown()
-		m.ping(m.ends[0], m.ends[1])
+		for i := 0; i < len(m.ends); i += 2 {
+			m.ping(m.ends[i], m.ends[i+1])
+		}
 		for range m.rng.IntN(modelActs) {
 			m.act()
 		}
