@@ -33,10 +33,12 @@ type Device interface {
 
 	// NewCQ makes a completion queue that holds depth send completions that
 	// have not been polled. Receive completions are bounded by the receive
-	// queues.
+	// queues; a device whose queues hold both makes room in NewRQ and NewQP,
+	// which may fail with ErrNoMemory.
 	NewCQ(depth int) (CQ, error)
 
-	// NewRQ makes a receive queue with its slots, all of them posted.
+	// NewRQ makes a receive queue with its slots, all of them posted. It lives
+	// as long as the device.
 	NewRQ(RQConfig) (RQ, error)
 
 	// NewQP makes a queue pair. It is of no use before Connect.
@@ -47,7 +49,9 @@ type Device interface {
 	Register(mem []byte, a Access) (MR, error)
 
 	// WakeFDs are descriptors that become readable (level-triggered) when an
-	// armed event has happened. They are the device's; callers only wait.
+	// armed event has happened. They are the device's; callers only wait. They
+	// are complete when all CQs have been made. One may be readable without
+	// cause (an adapter can't take an arming back); Arm clears it.
 	WakeFDs() []int
 
 	// Close ends everything made from the device. Connected peers see an
@@ -121,13 +125,16 @@ type QP interface {
 	// labels exchanged, before or after. It does not block: the first
 	// PostSend (even of no requests) starts the connection, sends wait in
 	// the queue or at the caller (ErrFull) until it stands, and a failure
-	// arrives as an OpClosed completion on the receive CQ.
+	// arrives as an OpClosed completion on the receive CQ: with StatusRefused
+	// where nobody answers within the device's time limit.
 	Connect(peer []byte, local, remote uint32) error
 
 	// PostSend takes wrs in order and returns how many it took. With ErrFull
 	// wrs[n:] were not taken, not even in part; room is announced by the
-	// event of an armed send CQ. The slice wrs is not kept; the memory that
-	// it names is, as said in the package comment.
+	// event of an armed send CQ, or, where a wake finds nothing, by asking
+	// again. The slice wrs is not kept; the memory that it names is, as said in
+	// the package comment. Where Attr.Registration is set, Data of a read and
+	// of a send that is not inline must lie in memory that was registered.
 	PostSend(wrs []SendWR) (n int, err error)
 
 	// Abort asks that a posted read end early. Its completion follows, with
@@ -140,7 +147,8 @@ type QP interface {
 
 // SendWR is a request to a send queue. The message of an OpSend is Hdr
 // followed by Data. For OpRead, Data is the local memory to fill, and Remote
-// where its bytes come from.
+// where its bytes come from. A read that the peer's memory refuses puts both ends
+// in the error state on some devices, and only fails on others.
 type SendWR struct {
 	ID     uint64
 	Op     Op
@@ -197,7 +205,7 @@ type RQConfig struct {
 type RQ interface {
 	// Repost gives slots back. Their views end.
 	Repost([]Slot)
-	// Posted is how many slots are free for messages to come.
+	// Posted is how many slots are free for messages to come, at most.
 	Posted() int
 }
 

@@ -27,8 +27,8 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(o))
 }
 
-// Flags modify a request, and come back with a received message (WithImm,
-// FlagSolicited).
+// Flags modify a request. A received message comes with WithImm, if it has an
+// immediate, and no other flag: adapters don't report them.
 type Flags uint8
 
 // Flags of requests.
@@ -54,11 +54,12 @@ const (
 	StatusCorrupt             // the peer wrote what it must not have written
 	StatusTooLong             // the message is longer than the receiver's slot
 	StatusRetry               // the peer did not answer within the retry limit
+	StatusDevice              // this side's adapter, or its access to local memory, failed
 )
 
 var statusNames = [...]string{
 	"ok", "flushed", "remote access error", "aborted", "peer closed", "peer dead",
-	"connection refused", "corrupt data from peer", "message longer than the receive slot", "retries exceeded",
+	"connection refused", "corrupt data from peer", "message longer than the receive slot", "retries exceeded", "device error",
 }
 
 func (s Status) String() string {

@@ -39,9 +39,6 @@ func ParseWay(s string) (Way, error) {
 
 // Config describes a device. The zero value works.
 type Config struct {
-	// Secret is what a peer must know to connect, besides having the same user
-	// id: the job's secret.
-	Secret []byte
 	// MaxPeers is how many queue pairs can be connected. Unused ones cost
 	// address space, no memory. 0 means 1024.
 	MaxPeers int

@@ -3,7 +3,6 @@
 package shm
 
 import (
-	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -71,7 +70,7 @@ func (q *qp) Connect(peer []byte, local, remote uint32) error {
 	if _, ok := d.contact.byLabel[l]; ok {
 		return fmt.Errorf("%w: shm: labels %d→%d are in use", verbs.ErrInvalid, local, remote)
 	}
-	q.labels, q.peer, q.state = l, a.ID, qpConnected
+	q.labels, q.peer, q.state = l, a, qpConnected
 	d.contact.byLabel[l] = q
 	close(d.contact.changed)
 	d.contact.changed = make(chan struct{})
@@ -138,6 +137,12 @@ func (d *Device) accept() {
 	}
 }
 
+// proves says whether the speaker knows this device's token.
+func (d *Device) proves(h hello) bool {
+	want := d.token.hash()
+	return subtle.ConstantTimeCompare(h.Proof[:], want[:]) == 1
+}
+
 // answer greets a peer that dialled. A peer that must not connect is told why if
 // it proved to be of this job, and else hears nothing.
 func (d *Device) answer(c *net.UnixConn) (*qp, *link) {
@@ -147,15 +152,14 @@ func (d *Device) answer(c *net.UnixConn) (*qp, *link) {
 		return nil, nil
 	}
 	h, fds, err := receiveHello(c)
-	secret := sha256.Sum256(d.cfg.Secret)
-	if err != nil || subtle.ConstantTimeCompare(h.Secret[:], secret[:]) != 1 {
+	if err != nil || !d.proves(h) {
 		closeAll(fds)
 		return nil, nil
 	}
 	q, why := d.expected(h)
 	if q == nil {
 		closeAll(fds)
-		r := hello{Magic: segMagic, Version: helloVersion, Status: why, From: d.id, Secret: secret}
+		r := hello{Magic: segMagic, Version: helloVersion, Status: why, From: d.id}
 		_ = sendHello(c, r, nil)
 		return nil, nil
 	}
@@ -181,12 +185,12 @@ func (d *Device) expected(h hello) (*qp, uint32) {
 	for {
 		d.mu.Lock()
 		q, changed, closed := d.contact.byLabel[labels{h.Remote, h.Local}], d.contact.changed, d.contact.closed
-		if q != nil && q.peer == h.From {
+		if q != nil && q.peer.ID == h.From {
 			d.contact.asked[q.theirs] = true
 		}
 		d.mu.Unlock()
 		if q != nil {
-			if q.peer != h.From {
+			if q.peer.ID != h.From {
 				return nil, refusedDevice
 			}
 			return q, refusedNot
@@ -220,7 +224,7 @@ func (d *Device) dial(q *qp) {
 
 func (d *Device) call(q *qp) (*net.UnixConn, *link, verbs.Status) {
 	dialer := net.Dialer{Timeout: d.cfg.ConnectTimeout}
-	conn, err := dialer.Dial("unixpacket", q.peer.socket())
+	conn, err := dialer.Dial("unixpacket", q.peer.ID.socket())
 	if err != nil {
 		return nil, nil, verbs.StatusRefused
 	}
@@ -251,9 +255,7 @@ func (d *Device) greet(c *net.UnixConn, q *qp) (*link, verbs.Status) {
 		closeAll(fds)
 		return nil, verbs.StatusRefused
 	}
-	secret := sha256.Sum256(d.cfg.Secret)
-	same := subtle.ConstantTimeCompare(h.Secret[:], secret[:]) == 1
-	if h.Status != refusedNot || h.Version != helloVersion || !same || h.From != q.peer ||
+	if h.Status != refusedNot || h.Version != helloVersion || !d.proves(h) || h.From != q.peer.ID ||
 		h.Local != q.labels.remote || h.Remote != q.labels.local {
 		closeAll(fds)
 		return nil, verbs.StatusRefused

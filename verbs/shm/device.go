@@ -18,6 +18,7 @@ import (
 type Device struct {
 	cfg    Config
 	id     deviceID
+	token  token
 	nonce  uint64
 	seg    []byte
 	segFD  int
@@ -73,11 +74,12 @@ func Open(c Config) (*Device, error) {
 }
 
 func (d *Device) open() error {
-	var b [24]byte
+	var b [40]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return err
 	}
 	copy(d.id[:], b[:16])
+	copy(d.token[:], b[24:])
 	d.nonce = binary.LittleEndian.Uint64(b[16:])
 	d.used = align(ringsOff+d.cfg.MaxPeers*ringSize, pageSize)
 	size := int64(d.used) + d.cfg.Memory

@@ -21,10 +21,19 @@ func (id deviceID) socket() string { return "@verbena-" + hex.EncodeToString(id[
 // labels are the two ends of a connection, this side's first.
 type labels struct{ local, remote uint32 }
 
-// addr is what Addr publishes: the device's id, and the identity of its host.
+// token is what a peer must know, besides having the same user id. It is
+// published with the address, to the ranks of the job and to nobody else; the
+// socket's name is no secret.
+type token [16]byte
+
+func (t token) hash() [32]byte { return sha256.Sum256(t[:]) }
+
+// addr is what Addr publishes: the device's id, the identity of its host, and
+// its token.
 type addr struct {
-	ID   deviceID
-	Host hostID
+	ID    deviceID
+	Host  hostID
+	Token token
 }
 
 const addrMagic = "vshm1"
@@ -33,16 +42,18 @@ const addrMagic = "vshm1"
 func (d *Device) Addr() []byte {
 	h := thisHost()
 	b := append([]byte(addrMagic), d.id[:]...)
-	return append(b, h[:]...)
+	b = append(b, h[:]...)
+	return append(b, d.token[:]...)
 }
 
 func parseAddr(b []byte) (a addr, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(addrMagic))
-	if !ok || len(rest) != len(a.ID)+len(a.Host) {
-		return a, fmt.Errorf("%w: shm: %q is not the address of a shm device", verbs.ErrInvalid, b)
+	if !ok || len(rest) != len(a.ID)+len(a.Host)+len(a.Token) {
+		return a, fmt.Errorf("%w: shm: %d bytes that are not the address of a shm device", verbs.ErrInvalid, len(b))
 	}
 	copy(a.ID[:], rest)
 	copy(a.Host[:], rest[len(a.ID):])
+	copy(a.Token[:], rest[len(a.ID)+len(a.Host):])
 	return a, nil
 }
 
@@ -60,7 +71,7 @@ type hello struct {
 	Version   uint32
 	Status    uint32 // of a reply: 0, or why not
 	From      deviceID
-	Secret    [32]byte // hash of the job's secret
+	Proof     [32]byte // hash of the listener's token
 	Local     uint32   // labels, as the speaker sees them
 	Remote    uint32
 	Ring      uint32 // the ring that the listener shall write, in the speaker's segment
@@ -116,7 +127,7 @@ func decodeHello(b []byte) (h hello, err error) {
 
 func (d *Device) hello(q *qp) hello {
 	return hello{
-		Magic: segMagic, Version: helloVersion, From: d.id, Secret: sha256.Sum256(d.cfg.Secret),
+		Magic: segMagic, Version: helloVersion, From: d.id, Proof: q.peer.Token.hash(),
 		Local: q.labels.local, Remote: q.labels.remote, Ring: q.theirs - 1, Pool: q.rq.info,
 		SegSize: int64(len(d.seg)), AllocSize: d.cfg.AllocMemory,
 		Nonce: d.nonce, NonceAddr: address(d.seg) + uint64(nonceOff),

@@ -53,7 +53,7 @@ type qp struct {
 	order order
 
 	labels  labels
-	peer    deviceID
+	peer    addr
 	haveEnd bool // OpClosed was reported
 }
 

@@ -81,11 +81,8 @@ func (q *qp) take(out []verbs.Completion) int {
 		}
 		r.pos++
 		o.ID, o.QP, o.Len, o.Op, o.Status, o.Flags = 0, q.num, uint32(size), verbs.OpRecv, verbs.StatusOK, 0
-		if kind&wordSolicited != 0 {
-			o.Flags |= verbs.FlagSolicited
-		}
 		if kind&wordImm != 0 {
-			o.Flags |= verbs.WithImm
+			o.Flags = verbs.WithImm
 			o.Imm = binary.LittleEndian.Uint32(c.body[cellImm:])
 		}
 	}

@@ -20,7 +20,6 @@ func harness(c Config) verbstest.Harness {
 	return verbstest.Harness{
 		Open: func(t testing.TB, n int) verbstest.Net {
 			c := c
-			c.Secret = []byte("conformance")
 			c.MaxPeers = 64
 			c.Memory = 64 << 20
 			c.AllocMemory = 64 << 20

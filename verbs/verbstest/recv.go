@@ -48,7 +48,7 @@ func (e *end) checkRecv(c *verbs.Completion, at int) error {
 	if !aligned8(c.Data) {
 		return errors.New("the view is not 8-aligned")
 	}
-	const back = verbs.WithImm | verbs.FlagSolicited
+	const back = verbs.WithImm
 	if got := c.Flags & back; got != want.flags&back {
 		return fmt.Errorf("flags %#x, want %#x", got, want.flags&back)
 	}
