@@ -37,7 +37,7 @@ func (v *supervisor) build() error {
 	}
 	files, err := os.ReadDir(bin)
 	if err != nil || len(files) != 1 {
-		return fail(StatusNotExecutable, "%s is a Go package, but not a program (package main)", v.spec.Name)
+		return fail(StatusNotExecutable, "building %s gave no program", v.spec.Name)
 	}
 	v.spec.Program.File = filepath.Join(bin, files[0].Name())
 	return nil

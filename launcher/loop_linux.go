@@ -26,10 +26,10 @@ func (v *supervisor) loop() {
 			kill = again.C
 		}
 		select {
-		case batch := <-v.reaper.exits:
-			for _, e := range batch {
-				v.exited(e)
-			}
+		case b := <-v.reaper.exits:
+			v.reaped(b)
+		case <-v.patience.C:
+			v.awaited = nil
 		case <-kill:
 			v.killAll()
 		case e := <-v.pmi:
@@ -57,39 +57,6 @@ func (v *supervisor) loop() {
 			v.leave()
 		}
 		v.judge()
-	}
-}
-
-// exited notes that a child was reaped.
-func (v *supervisor) exited(e exit) {
-	r := v.byPid[e.pid]
-	if r == nil {
-		v.log.Debugf("pid %d, left behind by a rank, ended: %s", e.pid, describe(e.status))
-		return
-	}
-	r.reaped, r.status = true, e.status
-	v.inOrder = append(v.inOrder, r)
-	v.log.Debugf("%v ended: %s", r, describe(e.status))
-	// Its last words are in the socket, and its end closes that, unless it
-	// has lent the connection to somebody.
-	_ = r.pmi.SetDeadline(time.Now().Add(pmiGrace))
-}
-
-// judge decides about ranks that have died, in the order of their deaths, each
-// after its last words.
-func (v *supervisor) judge() {
-	for len(v.inOrder) > 0 && v.inOrder[0].pmiDone {
-		r := v.inOrder[0]
-		v.inOrder = v.inOrder[1:]
-		v.judged++
-		joined, finalized := v.server.Joined(r.id)
-		if status, why := verdict(r.status, joined, finalized); status != 0 {
-			v.end(&failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)}, ending)
-		}
-		go v.server.Exited(r.id) // may tell us something
-	}
-	if v.judged == len(v.ranks) && v.phase == running {
-		v.enter(resting, restGrace)
 	}
 }
 

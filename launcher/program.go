@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"errors"
+	"go/build"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -30,8 +31,8 @@ func findProgram(name string) (program, error) {
 		switch {
 		case serr == nil && st.IsDir():
 			return packageDir(name)
-		case errors.Is(err, fs.ErrPermission):
-			return program{}, fail(StatusNotExecutable, "%s: found in PATH, but not executable", name)
+		case plainInPath(name) != "":
+			return program{}, fail(StatusNotExecutable, "%s: not executable", plainInPath(name))
 		case serr == nil:
 			return program{}, fail(StatusNotFound, "%s: not found in PATH; for the file here say ./%s", name, name)
 		}
@@ -55,20 +56,31 @@ func findProgram(name string) (program, error) {
 	return program{File: name}, nil
 }
 
+// plainInPath finds a file in PATH that can't be executed.
+func plainInPath(name string) string {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		file := filepath.Join(dir, name)
+		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
+}
+
 func packageDir(name string) (program, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return program{}, fail(StatusInternal, "%w", err)
 	}
-	files, err := filepath.Glob(filepath.Join(globEscape(abs), "*.go"))
-	if err != nil || len(files) == 0 {
+	pkg, err := build.ImportDir(abs, 0)
+	_, none := errors.AsType[*build.NoGoError](err)
+	switch {
+	case none && len(pkg.IgnoredGoFiles) == 0:
 		return program{}, fail(StatusNotExecutable, "%s is a directory without Go files", name)
+	case err == nil && pkg.Name != "main":
+		return program{}, fail(StatusNotExecutable, "%s is Go package %s, and not a program (package main)", name, pkg.Name)
 	}
-	return program{Package: abs}, nil
-}
-
-func globEscape(s string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(s)
+	return program{Package: abs}, nil // else go build says what is wrong
 }
 
 // relative makes a directory look like one: go and shells want the dot.

@@ -17,7 +17,7 @@ type rank struct {
 	pidfd int // or -1
 	core  int // or -1
 
-	pmi      *os.File
+	pmi      pmiConn
 	out, err *stream
 
 	started bool
@@ -63,7 +63,7 @@ func (r *rank) launch(path string, argv, env []string, stdin *os.File) error {
 		return execError(path, err)
 	}
 	r.started = true
-	r.pmi = ours
+	r.pmi = pmiConn{ours}
 	r.out, r.err = &stream{f: outR}, &stream{f: errR}
 	return nil
 }

@@ -13,36 +13,34 @@ type exit struct {
 	status syscall.WaitStatus
 }
 
+// batch is what was reaped at one time.
+type batch struct {
+	exits []exit
+	dying []int // ranks that are about to follow
+}
+
 // reaper waits for all children of this process: the ranks, and what they
 // left behind. Nothing else in the process may wait for children meanwhile.
 type reaper struct {
-	// mu is held while children are reaped and while signals are sent, so that
-	// no signal goes to a pid that has been given away.
-	mu sync.Mutex
-
-	exits chan []exit   // batches, in the order of death as far as it is known
+	exits chan batch
 	none  chan struct{} // closed when there are no children left
 	stop  chan struct{}
 
-	epoll int         // over the ranks' pidfds, or -1
-	pids  map[int]int // by pidfd
+	// mu is held while children are reaped and while signals are sent, so that
+	// no signal goes to a pid that has been given away.
+	mu     sync.Mutex
+	deaths *deaths
+	live   map[int]bool // pids of ranks
 }
 
 func newReaper(ranks []*rank) *reaper {
-	r := &reaper{exits: make(chan []exit), none: make(chan struct{}), stop: make(chan struct{}), epoll: -1, pids: map[int]int{}}
-	// Descriptors that become ready are listed in that order, which is the
-	// order of death; wait4 has an order of its own.
-	if fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
-		r.epoll = fd
+	r := &reaper{
+		exits: make(chan batch), none: make(chan struct{}), stop: make(chan struct{}),
+		deaths: newDeaths(), live: map[int]bool{},
 	}
 	for _, k := range ranks {
-		if k.pidfd < 0 || r.epoll < 0 {
-			continue
-		}
-		ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(k.pidfd)}
-		if unix.EpollCtl(r.epoll, unix.EPOLL_CTL_ADD, k.pidfd, &ev) == nil {
-			r.pids[k.pidfd] = k.pid
-		}
+		r.deaths.watch(k)
+		r.live[k.pid] = true
 	}
 	return r
 }
@@ -59,12 +57,12 @@ func (r *reaper) run() {
 			close(r.none)
 			return
 		}
-		batch := r.reap()
-		if len(batch) == 0 {
+		b := r.reap()
+		if len(b.exits) == 0 {
 			continue
 		}
 		select {
-		case r.exits <- batch:
+		case r.exits <- b:
 		case <-r.stop:
 			return
 		}
@@ -72,11 +70,11 @@ func (r *reaper) run() {
 }
 
 // reap takes all that have ended.
-func (r *reaper) reap() []exit {
+func (r *reaper) reap() batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	died := r.order()
-	status := map[int]syscall.WaitStatus{}
+	var b batch
+	ask := false
 	for {
 		var ws syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
@@ -86,39 +84,25 @@ func (r *reaper) reap() []exit {
 		if err != nil || pid <= 0 {
 			break
 		}
-		status[pid] = ws
-		if !contains(died, pid) {
-			died = append(died, pid)
+		b.exits = append(b.exits, exit{pid, ws})
+		ask = ask || r.live[pid] && ws != 0
+		delete(r.live, pid)
+	}
+	if ask {
+		for pid := range r.live {
+			if dying(pid) {
+				b.dying = append(b.dying, pid)
+			}
 		}
 	}
-	batch := make([]exit, 0, len(died))
-	for _, pid := range died {
-		if ws, ok := status[pid]; ok {
-			batch = append(batch, exit{pid, ws})
-		}
-	}
-	return batch
+	r.deaths.look()
+	r.deaths.sort(b.exits)
+	return b
 }
 
-// order lists ranks that have died, in that order.
-func (r *reaper) order() []int {
-	if r.epoll < 0 || len(r.pids) == 0 {
-		return nil
-	}
-	events := make([]unix.EpollEvent, len(r.pids))
-	n, _ := unix.EpollWait(r.epoll, events, 0)
-	var died []int
-	for _, ev := range events[:max(n, 0)] {
-		died = append(died, r.pids[int(ev.Fd)])
-	}
-	return died
-}
-
-func contains(list []int, x int) bool {
-	for _, y := range list {
-		if x == y {
-			return true
-		}
-	}
-	return false
+// sort puts exits of several batches in the order of death.
+func (r *reaper) sort(exits []exit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deaths.sort(exits)
 }

@@ -24,6 +24,7 @@ const (
 	killGrace = 2 * time.Second        // from KILL to giving up
 	killAgain = 10 * time.Millisecond  // between rounds of KILL
 	restGrace = 500 * time.Millisecond // for what ranks that went well left behind
+	dieGrace  = 100 * time.Millisecond // for a rank that has begun to die
 	pmiGrace  = 100 * time.Millisecond // for the last words of a rank whose connection somebody else holds
 )
 
@@ -76,11 +77,14 @@ type supervisor struct {
 	copying sync.WaitGroup
 	copied  chan struct{} // closed when all streams have ended
 
-	prompts  bool // somebody types, and sees the output
+	prompts bool // somebody types, and sees the output
 
 	phase    phase
 	deadline *time.Timer // of the phase
-	inOrder  []*rank     // have died, not judged yet
+	dead     []exit      // ranks not judged yet
+	awaited  []*rank     // about to die, and perhaps before those
+	patience *time.Timer // with awaited
+	overlap  bool        // some died while others were dying
 	judged   int
 	ints     int // interrupts so far
 	failure  *failure
@@ -110,9 +114,10 @@ func newSupervisor(s spec) *supervisor {
 	v := &supervisor{
 		spec: s, byPid: map[int]*rank{}, done: make(chan struct{}),
 		orders: make(chan order), pmi: make(chan pmiEvent), copied: make(chan struct{}),
-		log: logrus.New(), deadline: time.NewTimer(time.Hour),
+		log: logrus.New(), deadline: time.NewTimer(time.Hour), patience: time.NewTimer(time.Hour),
 	}
 	v.deadline.Stop()
+	v.patience.Stop()
 	v.stdout, v.stderr = newSinks(os.Stdout, os.Stderr)
 	v.log.SetOutput(v.stderr)
 	if s.Verbose {

@@ -50,8 +50,7 @@ func childrenByParent() []int {
 		if err != nil {
 			continue
 		}
-		// pid (name) state ppid …, and a name may hold anything
-		after := string(b[strings.LastIndexByte(string(b), ')')+1:])
+		_, after, _ := cutLast(string(b), ")") // a name may hold anything
 		if f := strings.Fields(after); len(f) > 1 && f[1] == me {
 			pids = append(pids, pid)
 		}

@@ -73,8 +73,9 @@ func (c *Client) do(ctx context.Context, limit time.Duration, want string, req M
 		return none, err
 	}
 	until := time.Now().Add(limit)
+	callers := false // whose limit it is
 	if d, ok := ctx.Deadline(); ok && d.Before(until) {
-		until = d
+		until, callers = d, true
 	}
 	if err := errors.Join(c.conn.SetReadDeadline(until), c.conn.SetWriteDeadline(until)); err != nil {
 		return none, err
@@ -93,6 +94,9 @@ func (c *Client) do(ctx context.Context, limit time.Duration, want string, req M
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil:
 			err = fmt.Errorf("no answer (expected %s): %w", want, context.Cause(ctx))
+		case errors.Is(err, os.ErrDeadlineExceeded) && callers:
+			// The connection's clock was a moment ahead of the context's.
+			err = fmt.Errorf("no answer (expected %s): %w", want, context.DeadlineExceeded)
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			err = fmt.Errorf("no answer (expected %s) within %v: %w", want, time.Since(start).Round(time.Millisecond), err)
 		case gone(err):

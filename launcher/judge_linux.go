@@ -1,0 +1,70 @@
+package launcher
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// reaped notes which children have ended.
+func (v *supervisor) reaped(b batch) {
+	for _, e := range b.exits {
+		r := v.byPid[e.pid]
+		if r == nil {
+			v.log.Debugf("pid %d, left behind by a rank, ended: %s", e.pid, describe(e.status))
+			continue
+		}
+		r.reaped, r.status = true, e.status
+		v.dead = append(v.dead, e)
+		v.log.Debugf("%v ended: %s", r, describe(e.status))
+		// Its last words are in the socket, and its end closes that, unless it
+		// has lent the connection to somebody.
+		_ = r.pmi.SetDeadline(time.Now().Add(pmiGrace))
+	}
+	v.overlap = v.overlap || len(b.exits) > 1
+	if v.failure == nil && len(b.dying) > 0 && len(v.awaited) == 0 {
+		for _, pid := range b.dying {
+			v.awaited = append(v.awaited, v.byPid[pid])
+		}
+		v.overlap = true
+		v.patience.Reset(dieGrace)
+	}
+}
+
+// judge decides about ranks that have died, in the order of their deaths, each
+// after its last words.
+func (v *supervisor) judge() {
+	v.awaited = slices.DeleteFunc(v.awaited, func(r *rank) bool { return r.reaped })
+	if len(v.awaited) > 0 {
+		return
+	}
+	v.reaper.sort(v.dead)
+	if v.overlap {
+		slices.SortStableFunc(v.dead, func(a, b exit) int { return rankCause(a.status) - rankCause(b.status) })
+	}
+	for len(v.dead) > 0 && v.byPid[v.dead[0].pid].pmiDone {
+		r := v.byPid[v.dead[0].pid]
+		v.dead = v.dead[1:]
+		v.judged++
+		joined, finalized := v.server.Joined(r.id)
+		if status, why := verdict(r.status, joined, finalized); status != 0 {
+			v.end(&failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)}, ending)
+		}
+		go v.server.Exited(r.id) // may tell us something
+	}
+	v.overlap = v.overlap && len(v.dead) > 0
+	if v.judged == len(v.ranks) && v.phase == running {
+		v.enter(resting, restGrace)
+	}
+}
+
+// rankCause orders deaths that overlapped, so that even the first signs say
+// little: a rank killed by a signal is the likely cause, one that exited
+// because it saw that is the likely effect. Not so a broken pipe.
+func rankCause(ws syscall.WaitStatus) int {
+	if ws.Signaled() && ws.Signal() != syscall.SIGPIPE && ws.Signal() != syscall.SIGTERM {
+		return 0
+	}
+	return 1
+}

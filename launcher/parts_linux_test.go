@@ -1,0 +1,103 @@
+package launcher
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestVerdict(t *testing.T) {
+	exited := func(n int) syscall.WaitStatus { return syscall.WaitStatus(n << 8) }
+	for _, c := range []struct {
+		ws                syscall.WaitStatus
+		joined, finalized bool
+		status            int
+		why               string
+	}{
+		{exited(0), false, false, 0, ""},
+		{exited(0), true, true, 0, ""},
+		{exited(0), true, false, 1, "exited with status 0 after joining the job and before finalizing"},
+		{exited(3), true, false, 3, "exited with status 3"},
+		{exited(255), true, true, 255, "exited with status 255"},
+		{syscall.WaitStatus(syscall.SIGKILL), true, true, 137, "was killed by SIGKILL"},
+		{syscall.WaitStatus(syscall.SIGSEGV | 0x80), false, false, 139, "was killed by SIGSEGV (core dumped)"},
+		{syscall.WaitStatus(40), false, false, 168, "was killed by signal 40"},
+	} {
+		if status, why := verdict(c.ws, c.joined, c.finalized); status != c.status || why != c.why {
+			t.Errorf("%#x: %d, %q; expected %d, %q", c.ws, status, why, c.status, c.why)
+		}
+	}
+	for code, want := range map[int]int{0: 1, 1: 1, 7: 7, 255: 255, 256: 1, 263: 7, -1: 255} {
+		if got := abortStatus(code); got != want {
+			t.Errorf("abort(%d): %d, expected %d", code, got, want)
+		}
+	}
+}
+
+func TestRanges(t *testing.T) {
+	for want, ids := range map[string][]int{"": nil, "3": {3}, "0-2": {0, 1, 2}, "0-1,3,5-6": {0, 1, 3, 5, 6}} {
+		if got := ranges(ids); got != want {
+			t.Errorf("%v: %s", ids, got)
+		}
+	}
+}
+
+// Both ways of listing children find the same.
+func TestChildren(t *testing.T) {
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	for name, list := range map[string][]int{"children": children(), "childrenByParent": childrenByParent()} {
+		if !slices.Contains(list, cmd.Process.Pid) {
+			t.Errorf("%s: %v lacks %d", name, list, cmd.Process.Pid)
+		}
+	}
+}
+
+func TestBinder(t *testing.T) {
+	var home unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &home); err != nil {
+		t.Fatal(err)
+	}
+	n := home.Count()
+	for _, c := range []struct {
+		mode      Bind
+		ranks     int
+		bind, own bool
+	}{
+		{BindAuto, 1, true, true},
+		{BindAuto, n, true, true},
+		{BindAuto, n + 1, false, false},
+		{BindCore, n + 1, true, false},
+		{BindNone, 1, false, false},
+	} {
+		b, err := newBinder(c.mode, c.ranks)
+		if err != nil || b.bind != c.bind || b.own != c.own || len(b.cores) != n || !slices.IsSorted(b.cores) {
+			t.Errorf("%+v: %+v, %v", c, b, err)
+		}
+	}
+}
+
+func TestForwardedSignals(t *testing.T) {
+	if got := ForwardedSignals(); slices.Contains(got, os.Signal(syscall.SIGURG)) || len(got) < 5 {
+		t.Error(got)
+	}
+}
+
+func TestParseBind(t *testing.T) {
+	for s, want := range map[string]Bind{"": BindAuto, "auto": BindAuto, "none": BindNone, "core": BindCore} {
+		if got, err := ParseBind(s); err != nil || got != want {
+			t.Errorf("%q: %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseBind("socket"); err == nil || !strings.Contains(err.Error(), "socket") {
+		t.Error(err)
+	}
+}
