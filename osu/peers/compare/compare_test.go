@@ -92,7 +92,7 @@ func TestDiscarding(t *testing.T) {
 // fixed is a runner that has measured: near, ours takes half of what the best
 // peer takes; far, twice; and one run changed its placement.
 func fixed(bench string) *runner {
-	r := &runner{cfg: &config{bench: bench, sizes: []int{8, 64}, rounds: 3}, log: io.Discard}
+	r := &runner{cfg: &config{bench: bench, sizes: []int{8, 64}, rounds: 3}, log: io.Discard, done: 3}
 	r.sides = []*side{{name: "ours", ours: true}, {name: "a", asIs: true}, {name: "b"}, {name: "c", asIs: true}}
 	r.runs.far = 80
 	add := func(side string, ns float64, values ...float64) {
@@ -130,6 +130,24 @@ func TestRatiosAreWithinOnePlacement(t *testing.T) {
 	r = fixed("bw")
 	if c = r.compareSides(near, 8); c.best != "c" || c.standard != "c" {
 		t.Errorf("bandwidth: best is %q, the default %q; want the largest", c.best, c.standard)
+	}
+}
+
+func TestEnough(t *testing.T) {
+	r := fixed("latency")
+	if r.enough() {
+		t.Error("there are no runs at 64 bytes")
+	}
+	r.cfg.sizes = []int{8}
+	if !r.enough() {
+		t.Error("all sides have three runs at 8 bytes")
+	}
+	r.cfg.rounds = 4
+	if r.enough() {
+		t.Error("ours has four runs, but not in one placement")
+	}
+	if r.runs.count() != 14 || r.runs.lost() != 1 {
+		t.Errorf("%d runs count, %d don't; want 14 and 1", r.runs.count(), r.runs.lost())
 	}
 }
 

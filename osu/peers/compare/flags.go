@@ -25,6 +25,7 @@ func parse(args []string, usage io.Writer) (*config, error) {
 	f.StringVar(&cfg.bench, "bench", "latency", "`name` of the benchmark: latency or bw")
 	sizes := f.String("sizes", "8,4096,65536,1048576", "message sizes in bytes, a `list`")
 	f.IntVar(&cfg.rounds, "rounds", 5, "how often each side runs, at each size")
+	f.IntVar(&cfg.maxRounds, "max-rounds", 0, "go on until so many `rounds` are done while a side has less than -rounds runs that count")
 	f.IntVar(&cfg.iterations, "i", 0, "timed iterations (0: the programs' defaults)")
 	f.IntVar(&cfg.warmUp, "x", -1, "warm-up iterations (-1: the programs' defaults)")
 	f.IntVar(&cfg.window, "W", 0, "window of bw (0: the programs' default)")

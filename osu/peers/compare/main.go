@@ -28,6 +28,7 @@ type config struct {
 	bench      string
 	sizes      []int
 	rounds     int
+	maxRounds  int
 	iterations int // 0: the programs' default
 	warmUp     int // below 0: the programs' default
 	window     int // 0: the programs' default

@@ -23,7 +23,7 @@ func (r *runner) report() *report {
 	}
 	rep := &report{
 		title: what,
-		notes: append([]string{fmt.Sprintf("%d rounds; %d runs kept near, %d far", r.cfg.rounds, len(r.runs.kept[near]), len(r.runs.kept[far]))}, r.notes...),
+		notes: append([]string{fmt.Sprintf("%d rounds; %d runs kept near, %d far", r.done, len(r.runs.kept[near]), len(r.runs.kept[far]))}, r.notes...),
 	}
 	for _, v := range []verdict{moved, unknown, crowded} {
 		if n := r.runs.discarded[v]; n > 0 {

@@ -85,3 +85,15 @@ func (r *results) line(p placement) spread {
 	}
 	return newSpread(v)
 }
+
+// count is how many runs count.
+func (r *results) count() int { return len(r.kept[near]) + len(r.kept[far]) }
+
+// lost is how many don't.
+func (r *results) lost() int {
+	n := 0
+	for _, d := range r.discarded {
+		n += d
+	}
+	return n
+}

@@ -22,6 +22,7 @@ type runner struct {
 	notes  []string // for the report, printed as they come too
 	runs   results
 	failed map[string]int // runs that failed, by side
+	done   int            // rounds
 }
 
 func (r *runner) note(format string, args ...any) {
@@ -35,10 +36,10 @@ func (r *runner) note(format string, args ...any) {
 func (r *runner) rounds(ctx context.Context) error {
 	r.runs.far, r.runs.others = r.cfg.far, r.cfg.others
 	r.failed = make(map[string]int)
-	for round := range r.cfg.rounds {
+	for r.done < r.cfg.rounds || r.done < r.cfg.maxRounds && !r.enough() {
 		for _, size := range r.cfg.sizes {
 			for i := range r.sides {
-				if round%2 == 1 {
+				if r.done%2 == 1 {
 					i = len(r.sides) - 1 - i
 				}
 				if err := r.measure(ctx, r.sides[i], size); err != nil {
@@ -46,9 +47,27 @@ func (r *runner) rounds(ctx context.Context) error {
 				}
 			}
 		}
-		fmt.Fprintf(r.log, "round %d of %d done\n", round+1, r.cfg.rounds)
+		r.done++
+		fmt.Fprintf(r.log, "round %d done: %d runs count, %d do not\n", r.done, r.runs.count(), r.runs.lost())
 	}
 	return nil
+}
+
+// enough says whether all sides have as many runs as there should be rounds,
+// at each size, in one of the placements.
+func (r *runner) enough() bool {
+	for _, p := range []placement{near, far} {
+		full := true
+		for _, size := range r.cfg.sizes {
+			for _, s := range r.sides {
+				full = full && len(r.runs.values(p, s.name, size)) >= r.cfg.rounds
+			}
+		}
+		if full {
+			return true
+		}
+	}
+	return false
 }
 
 // measure does one run with a probe on either side of it.
