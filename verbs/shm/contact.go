@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
@@ -25,6 +27,7 @@ type contact struct {
 	changed chan struct{} // closed and replaced when byLabel changes
 	conns   map[*net.UnixConn]struct{}
 	asked   map[uint32]bool // rings that peers were told of
+	linked  map[*qp]bool    // queue pairs that have a connection
 	closed  bool
 }
 
@@ -49,6 +52,7 @@ func (d *Device) listen() error {
 		changed:  make(chan struct{}),
 		conns:    map[*net.UnixConn]struct{}{},
 		asked:    map[uint32]bool{},
+		linked:   map[*qp]bool{},
 	}
 	d.contact.wg.Go(d.accept)
 	return nil
@@ -82,6 +86,7 @@ func (d *Device) unlabel(q *qp) {
 	defer d.mu.Unlock()
 	if d.contact.byLabel[q.labels] == q {
 		delete(d.contact.byLabel, q.labels)
+		delete(d.contact.linked, q)
 	}
 }
 
@@ -214,7 +219,12 @@ func (d *Device) dial(q *qp) {
 	d.contact.wg.Go(func() {
 		c, l, status := d.call(q)
 		if l == nil {
-			d.tell(news{qp: q, down: true, status: status})
+			d.mu.Lock()
+			linked := d.contact.linked[q]
+			d.mu.Unlock()
+			if !linked { // by the peer's own dial, whose end will tell more
+				d.tell(news{qp: q, down: true, status: status})
+			}
 			return
 		}
 		defer d.untrack(c)
@@ -248,11 +258,14 @@ func (d *Device) greet(c *net.UnixConn, q *qp) (*link, verbs.Status) {
 		return nil, verbs.StatusRefused
 	}
 	if err := sendHello(c, d.hello(q), []int{d.segFD, d.arena.fd, d.bell.fd}); err != nil {
-		return nil, verbs.StatusPeerDead
+		return nil, verbs.StatusRefused
 	}
 	h, fds, err := receiveHello(c)
 	if err != nil {
 		closeAll(fds)
+		if errors.Is(err, errGoodbye) {
+			return nil, verbs.StatusPeerClosed
+		}
 		return nil, verbs.StatusRefused
 	}
 	if h.Status != refusedNot || h.Version != helloVersion || !d.proves(h) || h.From != q.peer.ID ||
@@ -264,20 +277,28 @@ func (d *Device) greet(c *net.UnixConn, q *qp) (*link, verbs.Status) {
 	if err != nil {
 		return nil, verbs.StatusRefused
 	}
-	l.ours = true
 	return l, verbs.StatusOK
 }
 
 // watch hands the link over and waits for the connection's end.
 func (d *Device) watch(c *net.UnixConn, q *qp, l *link) {
 	_ = c.SetDeadline(time.Time{})
+	d.mu.Lock()
+	d.contact.linked[q] = true
+	d.mu.Unlock()
 	d.tell(news{qp: q, up: l})
 	status := verbs.StatusPeerDead
 	var b [1]byte
-	for {
+	for reset := false; ; {
 		n, err := c.Read(b[:])
 		if n == 1 && b[0] == goodbye {
 			status = verbs.StatusPeerClosed
+			continue
+		}
+		if errors.Is(err, unix.ECONNRESET) && !reset {
+			// It went without having read all that we sent. The goodbye may
+			// still be there: the error is reported before it, and once.
+			reset = true
 			continue
 		}
 		if err != nil || n == 0 {

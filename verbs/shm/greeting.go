@@ -37,6 +37,9 @@ func receiveHello(c *net.UnixConn) (h hello, fds [3]int, err error) {
 	if flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
 		return h, fds, errHello
 	}
+	if n == 1 && buf[0] == goodbye {
+		return h, fds, errGoodbye
+	}
 	if h, err = decodeHello(buf[:n]); err != nil {
 		return h, fds, err
 	}

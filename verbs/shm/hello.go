@@ -93,7 +93,10 @@ const (
 	refusedDevice         // the queue pair is connected to another device
 )
 
-var errHello = errors.New("shm: malformed greeting")
+var (
+	errHello   = errors.New("shm: malformed greeting")
+	errGoodbye = errors.New("shm: the peer closes")
+)
 
 func (h *hello) encode() []byte {
 	b, err := binary.Append(make([]byte, 0, 256), binary.LittleEndian, h)

@@ -12,7 +12,6 @@ import (
 // link is what this side has of a connected peer.
 type link struct {
 	conn    *net.UnixConn
-	ours    bool // this side dialled conn
 	seg     []byte
 	header  *header
 	bell    bell
