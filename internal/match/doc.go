@@ -23,11 +23,12 @@
 //
 // # Memory
 //
-// Lists are found in a hash table of 8 bytes a bucket, which has two to four
-// times as many buckets as there are lists after it has grown. It shrinks once
-// it has been less than 1/8 full for as many new lists as it has buckets; so a
-// program that queues and drains in turns doesn't resize in each turn, and
-// after a burst of n the table is small again within some 4n further receives
-// or messages. [Table.Trim] does it at once, for a caller that knows that it is
-// idle.
+// A Recv takes 56 bytes, a Msg 72, and 168 more in a program that receives
+// unexpected messages with wildcards. Lists are found in a hash table of 8
+// bytes a bucket, with one to two times as many buckets as there are lists
+// when it has grown. It shrinks once it has been less than 1/8 full for as
+// many new lists as it has buckets; so a program that queues and drains in
+// turns doesn't resize in each turn, and after a burst of n the table is small
+// again within some 4n further receives or messages. [Table.Trim] does it at
+// once, for a caller that knows that it is idle.
 package match

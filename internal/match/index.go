@@ -28,46 +28,44 @@ type index[V any] struct {
 	high    int        // most lists since then
 }
 
-func (x *index[V]) bucket(k Key) **node[V] {
-	return &x.buckets[int(k.hash())&(len(x.buckets)-1)]
-}
-
-// find returns the pointer to the first node of key k, or nil. It is good
-// until the index changes.
+// find returns the pointer to the first node of key k, or, if there is none,
+// the nil pointer at the end of the chain where it would be. It is good until
+// the index changes. There must be buckets, as there are once a node has been
+// inserted.
 func (x *index[V]) find(k Key) **node[V] {
-	if x.keys == 0 {
-		return nil
+	p := &x.buckets[int(k.hash())&(len(x.buckets)-1)]
+	for *p != nil && (*p).key != k {
+		p = &(*p).chain
 	}
-	p := x.bucket(k)
-	for h := *p; h != nil; h = *p {
-		if h.key == k {
-			return p
-		}
-		p = &h.chain
-	}
-	return nil
+	return p
 }
 
 // insert puts n in its place among the nodes of its key.
 func (x *index[V]) insert(n *node[V]) {
+	x.reserve()
+	if p := x.find(n.key); *p == nil {
+		x.start(p, n)
+	} else {
+		join(p, n)
+	}
+}
+
+// reserve makes room for one more list.
+func (x *index[V]) reserve() {
 	if x.left == 0 {
 		x.resize()
 	}
-	p := x.bucket(n.key)
-	for h := *p; h != nil; h = *p {
-		if h.key == n.key {
-			join(p, n)
-			return
-		}
-		p = &h.chain
-	}
-	n.prev = n
-	*p = n
+}
+
+// start makes n, whose key is new, the head of a list of one, at p.
+func (x *index[V]) start(p **node[V], n *node[V]) {
 	x.left--
 	x.keys++
 	if x.keys > x.high {
 		x.high = x.keys
 	}
+	n.prev = n
+	*p = n
 }
 
 // join puts n in its place in the list whose head is at p.
@@ -95,14 +93,15 @@ func join[V any](p **node[V], n *node[V]) {
 // pop removes the head at p.
 func (x *index[V]) pop(p **node[V]) {
 	head := *p
+	rest := head.chain
 	if second := head.next; second != nil {
-		second.prev, second.chain = head.prev, head.chain
+		second.prev, second.chain = head.prev, rest
 		head.next = nil
-		*p = second
+		rest = second
 	} else {
-		*p = head.chain
 		x.keys--
 	}
+	*p = rest
 	head.prev, head.chain = nil, nil
 }
 
@@ -167,9 +166,8 @@ func (x *index[V]) rehash(size int) {
 	for _, h := range old {
 		for h != nil {
 			next := h.chain
-			p := x.bucket(h.key)
-			h.chain = *p
-			*p = h
+			h.chain = nil
+			*x.find(h.key) = h
 			h = next
 		}
 	}

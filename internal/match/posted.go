@@ -25,26 +25,20 @@ type postedQueue[R any] struct {
 	forms [numForms]int // and by form; exact ones aren't counted
 }
 
-func (q *postedQueue[R]) push(n *node[R]) {
-	q.n++
-	if n.form != exact {
-		q.wild++
-		q.forms[n.form]++
-	}
-	q.index.insert(n)
-}
-
 // take removes and returns the earliest receive that accepts a message with
 // key k.
 func (q *postedQueue[R]) take(k Key) *R {
+	if q.n == 0 {
+		return nil
+	}
 	p := q.index.find(k)
 	if q.wild != 0 {
 		p = q.earliest(p, k)
 	}
-	if p == nil {
+	n := *p
+	if n == nil {
 		return nil
 	}
-	n := *p
 	q.index.pop(p)
 	q.forget(n)
 	return n.val
@@ -57,7 +51,8 @@ func (q *postedQueue[R]) earliest(p **node[R], k Key) **node[R] {
 		if q.forms[f] == 0 {
 			continue
 		}
-		if w := q.index.find(k.widen(f)); w != nil && (p == nil || (*w).seq < (*p).seq) {
+		w := q.index.find(k.widen(f))
+		if *w != nil && (*p == nil || (*w).seq < (*p).seq) {
 			p = w
 		}
 	}
@@ -67,6 +62,14 @@ func (q *postedQueue[R]) earliest(p **node[R], k Key) **node[R] {
 func (q *postedQueue[R]) remove(n *node[R]) {
 	q.index.remove(n)
 	q.forget(n)
+}
+
+func (q *postedQueue[R]) count(n *node[R]) {
+	q.n++
+	if n.form != exact {
+		q.wild++
+		q.forms[n.form]++
+	}
 }
 
 func (q *postedQueue[R]) forget(n *node[R]) {

@@ -31,7 +31,15 @@ func (t *Table[R, M]) Post(r *Recv[R], k Key) *M {
 	}
 	t.posts++
 	n.seq = t.posts
-	t.posted.push(n)
+	t.posted.count(n)
+	// What insert does, by hand: its call would cost an eighth of the whole.
+	x := &t.posted.index
+	x.reserve()
+	if p := x.find(k); *p == nil {
+		x.start(p, n)
+	} else {
+		join(p, n)
+	}
 	return nil
 }
 
@@ -83,11 +91,11 @@ func (t *Table[R, M]) Probe(k Key) *M {
 	if t.unexp.n == 0 {
 		return nil
 	}
-	p := t.unexp.find(k, k.form())
-	if p == nil {
+	n := *t.unexp.find(k, k.form())
+	if n == nil {
 		return nil
 	}
-	return (*p).val.val
+	return n.val.val
 }
 
 // Remove withdraws a posted receive. It reports whether r was queued: false

@@ -9,8 +9,8 @@ package match
 // queued, and keeps it: records should be reused.
 type Msg[M any] struct {
 	val  *M
-	node node[Msg[M]]            // under the message's own key
-	wild *[numForms]node[Msg[M]] // under the wildcard keys that accept it
+	node node[Msg[M]]                // under the message's own key
+	wild *[numForms - 1]node[Msg[M]] // under the wildcard keys that accept it
 }
 
 // Bind sets the record that the table returns for m.
@@ -35,7 +35,7 @@ type unexpectedQueue[M any] struct {
 }
 
 // find returns where the earliest message is that a receive with key k, of
-// form f, accepts, or nil.
+// form f, accepts. There is nil if there is none.
 func (q *unexpectedQueue[M]) find(k Key, f form) **node[Msg[M]] {
 	if f != exact && !q.indexed[f] {
 		q.use(f)
@@ -56,7 +56,7 @@ func (q *unexpectedQueue[M]) use(f form) {
 // form f, accepts.
 func (q *unexpectedQueue[M]) take(k Key, f form) *M {
 	p := q.find(k, f)
-	if p == nil {
+	if *p == nil {
 		return nil
 	}
 	m := (*p).val
@@ -85,12 +85,15 @@ func (q *unexpectedQueue[M]) insert(m *Msg[M]) {
 
 func (q *unexpectedQueue[M]) insertAs(m *Msg[M], f form) {
 	if m.wild == nil {
-		m.wild = new([numForms]node[Msg[M]])
+		m.wild = new([numForms - 1]node[Msg[M]])
 	}
-	n := &m.wild[f]
+	n := m.as(f)
 	n.val, n.key, n.form, n.seq = m, m.node.key.widen(f), f, m.node.seq
 	q.index.insert(n)
 }
+
+// as returns the node for wildcard form f.
+func (m *Msg[M]) as(f form) *node[Msg[M]] { return &m.wild[f-1] }
 
 func (q *unexpectedQueue[M]) remove(m *Msg[M]) {
 	q.n--
@@ -100,7 +103,7 @@ func (q *unexpectedQueue[M]) remove(m *Msg[M]) {
 	}
 	for f := anySource; f <= anyBoth; f++ {
 		if q.indexed[f] {
-			q.index.remove(&m.wild[f])
+			q.index.remove(m.as(f))
 		}
 	}
 }
