@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/verbena-mpi/verbena/verbs"
 	"github.com/verbena-mpi/verbena/verbs/sim"
@@ -32,10 +33,19 @@ func harness(cfg sim.Config) verbstest.Harness {
 }
 
 func TestConformance(t *testing.T) {
-	verbstest.Run(t, harness(sim.Config{Device: sim.DeviceConfig{
-		Strict:         true,
-		ConnectRetries: 20_000, // a goroutine may start long after the other, in steps
-	}}))
+	verbstest.Run(t, harness(sim.Config{Device: sim.DeviceConfig{Strict: true}}))
+}
+
+// The suite passes where packets are lost and delayed at random, too.
+func TestConformanceLossy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the perfect network is enough for a short test")
+	}
+	h := harness(sim.Config{
+		Link: sim.Link{Delay: 3 * time.Microsecond, Jitter: 20 * time.Microsecond, Bandwidth: 1e9, Loss: 0.02},
+		Device: sim.DeviceConfig{Retries: 1000, RetryTimer: 50 * time.Microsecond, ReadChunk: 64 << 10},
+	})
+	verbstest.Run(t, h)
 }
 
 func BenchmarkDevice(b *testing.B) { verbstest.Bench(b, harness(sim.Config{})) }

@@ -73,6 +73,11 @@ func (d *Device) receiveConnect(p *packet) {
 		return
 	}
 	q := p.dst
+	if q.state == failed && p.kind == pktAccept {
+		// Too late: tell the peer, which believes in a connection.
+		bye := &packet{kind: pktBye, src: q, dst: p.src, status: q.why}
+		d.net.link(d, p.from).control(bye)
+	}
 	if q.state != connecting {
 		return
 	}

@@ -120,9 +120,7 @@ func (d *Device) receive(p *packet) {
 	}
 	q := p.dst
 	if q.state != connected || q.peer != p.src {
-		if q.state == connecting || q.state == configured {
-			d.net.lose(p) // the accept was lost; the requester tries again
-		}
+		d.net.lose(p) // not connected yet, or not any more
 		return
 	}
 	switch p.kind {

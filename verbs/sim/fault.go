@@ -17,7 +17,7 @@ func (n *Network) Silence(d *Device, on bool) {
 
 // Kill ends a device as the death of its process does where somebody notices:
 // connected peers see StatusPeerDead as soon as the news has travelled. What
-// had left before arrives. All calls on the device fail from now on.
+// had left before arrives. The device takes no requests from now on.
 func (n *Network) Kill(d *Device) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -93,7 +93,7 @@ func (l *link) carry(p *packet, depart time.Duration) {
 	}
 	arrive = max(arrive, l.last)
 	l.last = arrive
-	lost := l.from.silent || l.cfg.Loss > 0 && l.net.rng.Float64() < l.cfg.Loss
+	lost := l.from.silent || p.mayBeLost() && l.cfg.Loss > 0 && l.net.rng.Float64() < l.cfg.Loss
 	l.net.schedule(arrive, func() {
 		if lost || l.to.silent {
 			l.net.trace("lost", p)

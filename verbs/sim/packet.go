@@ -61,3 +61,7 @@ func (p *packet) requester() *queuePair {
 	}
 	return nil
 }
+
+// mayBeLost says whether somebody sends the packet again when a link loses it.
+// News of an end is brought by other means, on real networks too.
+func (p *packet) mayBeLost() bool { return p.kind != pktBye && p.kind != pktCancel }

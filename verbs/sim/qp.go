@@ -28,6 +28,7 @@ type queuePair struct {
 	rq     *recvQueue
 
 	state state
+	why   verbs.Status // it failed
 	key   connKey
 	peer  *queuePair // once connected
 	dial  dialing
@@ -118,7 +119,7 @@ func (q *queuePair) down(w *request, ws, why verbs.Status) {
 	if q.state == connected {
 		q.control(&packet{kind: pktBye, status: why})
 	}
-	q.state = failed
+	q.state, q.why = failed, why
 	q.dial.timer.cancel()
 	q.serves.stop()
 	delete(q.dev.conns, q.key)

@@ -79,7 +79,7 @@ func (rq *recvQueue) take(n int) (s verbs.Slot, ok bool) {
 		return verbs.NoSlot, false
 	}
 	s = rq.free[0]
-	rq.free = append(rq.free[:0], rq.free[1:]...)
+	rq.free = rq.free[1:]
 	rq.taken[s] = n
 	return s, true
 }

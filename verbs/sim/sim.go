@@ -46,7 +46,7 @@ type Link struct {
 	Delay     time.Duration // from departure to arrival
 	Jitter    time.Duration // up to this is added at random; packets don't overtake
 	Bandwidth int64         // bytes per second; 0: unlimited
-	Loss      float64       // the part of the packets that is lost, 0 to 1
+	Loss      float64       // the part of the requests and replies that is lost, 0 to 1
 }
 
 // DefaultLink is 1 µs and 10 GB/s.

@@ -94,7 +94,7 @@ func (s *sendQueue) send(w *request, p *packet) {
 func (q *queuePair) takeReply(p *packet) {
 	s := &q.sq
 	w := s.find(p)
-	if w == nil {
+	if w == nil || !s.implied(w) {
 		return
 	}
 	s.retries = 0
@@ -116,6 +116,22 @@ func (q *queuePair) takeReply(p *packet) {
 	s.kick()
 }
 
+// implied takes an answer to w as one to all sends before it, whose own may
+// have been lost: replies come in the order of the requests. Behind a read
+// that has lost a part the answer is of no use; the read comes again, and all
+// that follows it.
+func (s *sendQueue) implied(w *request) bool {
+	for seq := s.done; seq < w.seq; seq++ {
+		if o := s.at(seq); o.wr.Op == verbs.OpRead && !o.over {
+			return false
+		}
+	}
+	for seq := s.done; seq < w.seq; seq++ {
+		s.finish(s.at(seq), verbs.StatusOK)
+	}
+	return true
+}
+
 // noSlot waits for the RNR timer, and goes back to the message for which the
 // peer had no slot.
 func (s *sendQueue) noSlot(w *request) {
@@ -127,7 +143,7 @@ func (s *sendQueue) noSlot(w *request) {
 		return
 	}
 	s.waiting = true
-	s.next = w.seq
+	s.next = min(s.next, w.seq)
 	s.timer = q.dev.net.schedule(q.dev.net.now+q.dev.cfg.RNRTimer, func() {
 		s.waiting = false
 		s.kick()

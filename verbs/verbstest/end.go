@@ -52,7 +52,12 @@ type end struct {
 // slabDepth is how many messages a slab has room for, in queue depths.
 const slabDepth = 4
 
-func (e *end) String() string { return fmt.Sprintf("%s(qp %d)", e.side.name, e.qp.Num()) }
+func (e *end) String() string {
+	if e.qp == nil {
+		return "nobody"
+	}
+	return fmt.Sprintf("%s(qp %d)", e.side.name, e.qp.Num())
+}
 
 func (e *end) seedOf(i int) uint64 { return mix(e.seed, uint64(i)) }
 

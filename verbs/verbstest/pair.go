@@ -36,7 +36,7 @@ func testPairConnect(t *testing.T, h Harness) {
 				return r.drive(e.side, "the first message", func() bool { return e.sent() && e.received == 1 })
 			}
 		}
-		r.together(one(a), one(b))
+		r.together(part{a.side, one(a)}, part{b.side, one(b)})
 	}
 }
 
@@ -64,7 +64,7 @@ func testPairPingPong(t *testing.T, h Harness) {
 			return r.drive(e.side, "the last message", func() bool { return e.received == rounds && e.sent() })
 		}
 	}
-	r.together(play(a, 0), play(b, 1))
+	r.together(part{a.side, play(a, 0)}, part{b.side, play(b, 1)})
 }
 
 // Random messages both ways as fast as they go.
@@ -83,7 +83,7 @@ func testPairStream(t *testing.T, h Harness) {
 				return r.drive(e.side, "the stream", func() bool { return e.received == want && e.sent() })
 			}
 		}
-		r.together(run(a), run(b))
+		r.together(part{a.side, run(a)}, part{b.side, run(b)})
 	}
 }
 
@@ -133,7 +133,7 @@ func testPairRead(t *testing.T, h Harness) {
 		ta = append(ta, r.newTarget(a, 400_000, i))
 		tb = append(tb, r.newTarget(b, 499_000, 2*i))
 	}
-	r.together(run(a, sb, ta), run(b, sa, tb))
+	r.together(part{a.side, run(a, sb, ta)}, part{b.side, run(b, sa, tb)})
 	for i := range reads {
 		r.arrived(ta[i], sb, i)
 		r.arrived(tb[i], sa, i)
@@ -154,7 +154,7 @@ func testPairMRClose(t *testing.T, h Harness) {
 		a.tolerant, b.tolerant = true, true
 		done := make(chan struct{})
 		turns := rng.IntN(1 + 40*round)
-		r.together(func() error {
+		r.together(part{a.side, func() error {
 			defer close(done)
 			err := r.drive(a.side, "room for a read", func() bool {
 				err := tg.try(from)
@@ -164,7 +164,7 @@ func testPairMRClose(t *testing.T, h Harness) {
 				return err
 			}
 			return r.drive(a.side, "the end of the read", tg.done)
-		}, func() error {
+		}}, part{b.side, func() error {
 			err := r.drive(b.side, "some turns", func() bool { turns--; return turns < 0 })
 			if err != nil {
 				return err
@@ -181,7 +181,7 @@ func testPairMRClose(t *testing.T, h Harness) {
 					return false
 				}
 			})
-		})
+		}})
 		checkClosedRead(r, tg, old)
 	}
 }
@@ -199,15 +199,15 @@ func testPairClose(t *testing.T, h Harness) {
 		a.tolerant, b.tolerant = true, true
 		turns := rng.IntN(300)
 		a.auto, b.auto = true, true
-		r.together(func() error {
+		r.together(part{a.side, func() error {
 			return r.drive(a.side, "the peer's end", func() bool { return a.isClosed && a.complete() })
-		}, func() error {
+		}}, part{b.side, func() error {
 			err := r.drive(b.side, "some turns", func() bool { turns--; return turns < 0 })
 			if err != nil {
 				return err
 			}
 			return b.side.dev.Close()
-		})
+		}})
 		if a.closed != verbs.StatusPeerClosed {
 			t.Errorf("closed with %v, want %v", a.closed, verbs.StatusPeerClosed)
 		}

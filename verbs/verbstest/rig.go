@@ -16,6 +16,7 @@ type rig struct {
 	sides []*side
 	seed  uint64
 	label uint32
+	gate  gate
 }
 
 // newRig opens n devices with queues of the given shape.

@@ -1,7 +1,6 @@
 package verbstest
 
 import (
-	"fmt"
 	"runtime"
 	"time"
 )
@@ -9,6 +8,7 @@ import (
 // pacer bounds a wait loop, and lets others run in it.
 type pacer struct {
 	turns     int
+	virtual   bool // no time passes but by turns: nobody needs the processor
 	end, last time.Time
 }
 
@@ -19,9 +19,9 @@ const (
 	patienceFactor = 6
 )
 
-func newPacer(limit time.Duration) pacer {
+func (r *rig) newPacer() pacer {
 	now := time.Now()
-	return pacer{end: now.Add(limit), last: now.Add(patienceFactor * limit)}
+	return pacer{virtual: r.net.Step != nil, end: now.Add(r.limit), last: now.Add(patienceFactor * r.limit)}
 }
 
 // next says whether the wait may go on. Goroutines of a device run in the
@@ -33,7 +33,7 @@ func (p *pacer) next() bool {
 	if p.turns%64 != 0 {
 		return true
 	}
-	if p.turns > 4096 {
+	if p.turns > 4096 && !p.virtual {
 		time.Sleep(50 * time.Microsecond)
 	}
 	if p.turns < patience {
@@ -60,7 +60,7 @@ func (r *rig) step() {
 // until takes turns until cond holds.
 func (r *rig) until(what string, cond func() bool) {
 	r.t.Helper()
-	for p := newPacer(r.limit); !cond(); {
+	for p := r.newPacer(); !cond(); {
 		r.turn()
 		if !p.next() {
 			r.t.Fatalf("still waiting after %v for %s\n%s", r.limit, what, r.state())
@@ -88,42 +88,5 @@ func (r *rig) settleWith(turn func()) {
 	for n := 0; n < settleTurns || r.net.Step == nil && time.Now().Before(end); n++ {
 		turn()
 		runtime.Gosched()
-	}
-}
-
-// drive is until for a side that has a goroutine of its own: it polls this
-// side only.
-func (r *rig) drive(s *side, what string, cond func() bool) error {
-	for p := newPacer(r.limit); !cond(); {
-		if err := s.poll(); err != nil {
-			return err
-		}
-		r.step()
-		if !p.next() {
-			return fmt.Errorf("%s: still waiting after %v for %s\n%s", s.name, r.limit, what, s.state())
-		}
-	}
-	return nil
-}
-
-// together runs one function per side, each in its own goroutine.
-func (r *rig) together(fns ...func() error) {
-	r.t.Helper()
-	errs := make(chan error, len(fns))
-	start := make(chan struct{})
-	for _, fn := range fns {
-		go func() {
-			<-start
-			errs <- fn()
-		}()
-	}
-	close(start)
-	for range fns {
-		if err := <-errs; err != nil {
-			r.t.Error(err)
-		}
-	}
-	if r.t.Failed() {
-		r.t.FailNow()
 	}
 }
