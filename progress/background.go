@@ -17,13 +17,16 @@ type background struct {
 	wg    sync.WaitGroup
 	armed bool // guarded by the engine's lock: it sleeps, armed
 	park  parker
+
+	resume chan struct{} // has room for one
+	still  bool          // guarded by the engine's lock: it waits for resume
 }
 
 func (e *Engine) startBackground() error {
 	if err := e.back.park.open(); err != nil {
 		return err
 	}
-	e.back.stop = make(chan struct{})
+	e.back.stop, e.back.resume = make(chan struct{}), make(chan struct{}, 1)
 	e.back.wg.Go(e.background)
 	return nil
 }
@@ -40,7 +43,7 @@ func (e *Engine) stopBackground() {
 func (e *Engine) background() {
 	tick := time.NewTicker(backgroundTick)
 	defer tick.Stop()
-	var seen uint64
+	var seen, slept uint64
 	for {
 		select {
 		case <-e.back.stop:
@@ -49,11 +52,34 @@ func (e *Engine) background() {
 		}
 		e.mu.Lock()
 		quiet := !e.driving && e.drives == seen && !e.closed
-		seen = e.drives
+		e.back.still = e.asleep && e.count.Sleeps == slept
+		still := e.back.still
+		seen, slept = e.drives, e.count.Sleeps
 		if quiet {
 			e.backgroundSleep()
 		}
 		e.mu.Unlock()
+		if !still {
+			continue
+		}
+		// The driver has been asleep for a tick: ticking beside it for as long
+		// as it sleeps took a per cent of a core.
+		tick.Stop()
+		select {
+		case <-e.back.stop:
+			return
+		case <-e.back.resume:
+			tick.Reset(backgroundTick)
+		}
+	}
+}
+
+// resumeBackground sets the ticks going again, since the driver has woken up.
+// The lock is held.
+func (e *Engine) resumeBackground() {
+	if e.back.still {
+		e.back.still = false
+		e.back.resume <- struct{}{} // has room: once per stillness
 	}
 }
 

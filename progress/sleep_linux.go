@@ -131,6 +131,7 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 	stop()
 	e.mu.Lock()
 	e.asleep = false
+	e.resumeBackground()
 	e.unkick()
 	e.armAll(verbs.None)
 	e.count.Wakes++

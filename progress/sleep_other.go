@@ -34,6 +34,7 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 	t.Stop()
 	e.mu.Lock()
 	e.asleep = false
+	e.resumeBackground()
 	e.count.Wakes++
 	if w.Left <= 0 {
 		return nil
