@@ -72,17 +72,25 @@ func compare(ctx context.Context, cfg *config) error {
 	if err := r.build(ctx, dir); err != nil {
 		return err
 	}
-	if err := r.rounds(ctx); err != nil {
-		return err
+	// What was measured until an interruption is worth printing too.
+	interrupted := r.rounds(ctx)
+	if interrupted != nil && r.runs.count() == 0 {
+		return interrupted
 	}
 	rep := r.report()
 	if err := rep.text(os.Stdout); err != nil {
 		return err
 	}
-	if cfg.output == "" {
-		return nil
+	if cfg.output != "" {
+		if err := writeMarkdown(cfg.output, rep); err != nil {
+			return err
+		}
 	}
-	f, err := os.Create(cfg.output)
+	return interrupted
+}
+
+func writeMarkdown(file string, rep *report) error {
+	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
