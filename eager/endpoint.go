@@ -51,7 +51,7 @@ func (l *Layer) Endpoint(peer int, address []byte, local, remote uint32) (*Endpo
 	if err := qp.Connect(address, local, remote); err != nil {
 		return nil, fmt.Errorf("eager: connecting to rank %d: %w", peer, err)
 	}
-	if size := HeaderSize + l.cfg.Limit; qp.Inline() < size {
+	if size := l.cfg.Recv.SlotSize; qp.Inline() < size {
 		if err := l.bounce.open(l.dev, l.cfg.Bounce, size); err != nil {
 			return nil, err
 		}
@@ -161,16 +161,26 @@ func (ep *Endpoint) broken(err error) {
 	}
 }
 
-// fail ends the endpoint: what waits is refused, and the upper layer told.
+// Fail ends the endpoint to a peer that breaks the protocol. The queue pair is
+// closed, so that the peer hears of an end too.
+func (ep *Endpoint) Fail() {
+	if !ep.closed {
+		_ = ep.qp.Close()
+		ep.fail(verbs.StatusCorrupt)
+	}
+}
+
+// fail ends the endpoint: the upper layer is told, and what waits refused. In
+// this order: the owners ask the upper layer what has happened.
 func (ep *Endpoint) fail(s verbs.Status) {
 	if ep.closed {
 		return
 	}
 	ep.closed, ep.status = true, s
+	ep.layer.upper.Closed(ep, s)
 	for o := ep.queue.pop(); o != nil; o = ep.queue.pop() {
 		if o.Owner != nil {
 			o.Owner.Sent(false)
 		}
 	}
-	ep.layer.upper.Closed(ep, s)
 }

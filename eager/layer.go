@@ -53,8 +53,9 @@ type Counters struct {
 
 // New makes the layer's queues on dev and has eng poll them.
 func New(eng *progress.Engine, dev verbs.Device, c Config, upper Upper) (*Layer, error) {
+	// Control messages must fit too, however small the limit.
+	c.Recv.SlotSize = HeaderSize + max(c.Limit, ExtensionSize)
 	l := &Layer{eng: eng, dev: dev, cfg: c, upper: upper}
-	c.Recv.SlotSize = HeaderSize + c.Limit
 	if most := dev.Attr().MaxSend; c.Recv.SlotSize > most {
 		return nil, fmt.Errorf("eager: an eager limit of %d bytes: device %s sends at most %d with the header of %d",
 			c.Limit, dev.Attr().Name, most, HeaderSize)
@@ -88,20 +89,28 @@ func (l *Layer) received(c *verbs.Completion) {
 	}
 	switch c.Op {
 	case verbs.OpRecv:
-		h, body, err := Parse(c.Data)
-		if err != nil {
-			l.count.Malformed++
-			ep.recv.Release(c.Slot)
-			ep.fail(verbs.StatusCorrupt)
-			return
-		}
-		l.upper.Arrived(ep, h, body)
+		l.message(ep, c.Data)
 		ep.recv.Release(c.Slot)
 	case verbs.OpLow:
 		ep.recv.Low()
 	case verbs.OpClosed:
 		ep.fail(c.Status)
 	}
+}
+
+// message delivers what a peer has sent. Nothing follows the end of a peer, not
+// even what came in the same poll.
+func (l *Layer) message(ep *Endpoint, b []byte) {
+	if ep.closed {
+		return
+	}
+	h, body, err := Parse(b)
+	if err != nil {
+		l.count.Malformed++
+		ep.Fail()
+		return
+	}
+	l.upper.Arrived(ep, h, body)
 }
 
 // completed takes a completion of the send CQ.
