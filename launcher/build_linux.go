@@ -49,6 +49,7 @@ func (v *supervisor) watch(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return fail(StatusInternal, "starting go build: %w", err)
 	}
+	demote(cmd.Process.Pid, v.realtime)
 	built := make(chan error, 1)
 	go func() { built <- cmd.Wait() }()
 	limit := time.NewTimer(buildLimit)

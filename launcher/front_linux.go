@@ -66,6 +66,9 @@ func startSupervisor(j *Job) (*front, error) {
 		_ = ours.Close()
 		return nil, err
 	}
+	if j.Solo {
+		outrank() // after the start, or the supervisor would count from there
+	}
 	return &front{cmd: cmd, conn: ours}, nil
 }
 

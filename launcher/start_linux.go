@@ -34,6 +34,7 @@ func (v *supervisor) start() error {
 		if err := r.launch(v.spec.Program.File, argv, environ(v.spec.Env, i, v.spec.Ranks, bind.own), stdin); err != nil {
 			return err
 		}
+		demote(r.pid, v.realtime)
 		v.ranks = append(v.ranks, r)
 		v.byPid[r.pid] = r
 		v.log.Debugf("%v started, core %d", r, r.core)

@@ -54,7 +54,9 @@ func superviseMain() int {
 	if err := dec.Decode(&s); err != nil {
 		return StatusInternal // the front has gone
 	}
-	r := newSupervisor(s).run(dec)
+	v := newSupervisor(s)
+	v.realtime = outrank()
+	r := v.run(dec)
 	_ = gob.NewEncoder(conn).Encode(r)
 	return r.Status
 }
@@ -71,6 +73,8 @@ type supervisor struct {
 	reaper *reaper
 	server *pmi.Server
 	done   chan struct{} // closed when the loop has ended
+
+	realtime *unix.SchedAttr // of the ranks, if it is anything special
 
 	orders  chan order // closed when the front has gone
 	pmi     chan pmiEvent

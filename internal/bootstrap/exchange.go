@@ -45,13 +45,9 @@ func (j *Job) Exchange(ctx context.Context, key string, value []byte) ([][]byte,
 	if err := j.client.Barrier(ctx); err != nil {
 		return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, err)
 	}
-	all := make([][]byte, j.Size)
-	for r := range all {
-		v, err := j.fetch(ctx, epoch, r, key)
-		if err != nil {
-			return nil, fmt.Errorf("bootstrap: exchange %q: the value of rank %d: %w", key, r, err)
-		}
-		all[r] = v
+	all, err := j.collect(ctx, epoch, key)
+	if err != nil {
+		return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, err)
 	}
 	return all, nil
 }
@@ -71,29 +67,60 @@ func checkExchange(key string, value []byte) error {
 	return nil
 }
 
-func (j *Job) fetch(ctx context.Context, epoch, rank int, key string) ([]byte, error) {
-	first, err := j.client.Get(ctx, j.Name, wireKey(epoch, rank, key, 0))
+// collect gets everybody's value: the first chunks, which say how long each
+// is, and then all the others.
+func (j *Job) collect(ctx context.Context, epoch int, key string) ([][]byte, error) {
+	keys := make([]string, j.Size)
+	for r := range keys {
+		keys[r] = wireKey(epoch, r, key, 0)
+	}
+	texts, err := j.gets(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	size, text, err := header(first)
+	sizes := make([]int, j.Size)
+	var whose []int // of the further chunks
+	keys = keys[:0]
+	for r, first := range texts {
+		if sizes[r], texts[r], err = header(first); err != nil {
+			return nil, fmt.Errorf("the value of rank %d: %w", r, err)
+		}
+		head := len(first) - len(texts[r])
+		for i := 1; i*j.value < head+base64.RawURLEncoding.EncodedLen(sizes[r]); i++ {
+			keys, whose = append(keys, wireKey(epoch, r, key, i)), append(whose, r)
+		}
+	}
+	more, err := j.gets(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	want := base64.RawURLEncoding.EncodedLen(size)
-	var b strings.Builder
-	b.WriteString(text)
-	for i := 1; b.Len() < want; i++ {
-		more, err := j.client.Get(ctx, j.Name, wireKey(epoch, rank, key, i))
+	parts := make([]strings.Builder, j.Size)
+	for i, s := range more {
+		parts[whose[i]].WriteString(s)
+	}
+	all := make([][]byte, j.Size)
+	for r := range all {
+		if all[r], err = decode(texts[r]+parts[r].String(), sizes[r]); err != nil {
+			return nil, fmt.Errorf("the value of rank %d: %w", r, err)
+		}
+	}
+	return all, nil
+}
+
+// gets reads values, one request at a time except from our own launcher.
+func (j *Job) gets(ctx context.Context, keys []string) ([]string, error) {
+	if j.verbrun {
+		return j.client.GetMany(ctx, j.Name, keys)
+	}
+	values := make([]string, len(keys))
+	for i, key := range keys {
+		v, err := j.client.Get(ctx, j.Name, key)
 		if err != nil {
 			return nil, err
 		}
-		if more == "" {
-			return nil, fmt.Errorf("chunk %d is empty", i)
-		}
-		b.WriteString(more)
+		values[i] = v
 	}
-	return decode(b.String(), size)
+	return values, nil
 }
 
 func wireKey(epoch, rank int, key string, chunk int) string {

@@ -24,7 +24,13 @@ func (noEvents) Stuck(int, int)         {}
 // ranks joins a job of size ranks in this process and runs f as each.
 func ranks(t *testing.T, size int, f func(context.Context, *Job) error) error {
 	t.Helper()
-	s := pmi.NewServer("verbrun-test", size, noEvents{})
+	return ranksUnder(t, "verbrun-test", size, f)
+}
+
+// ranksUnder is ranks with a launcher of another name.
+func ranksUnder(t *testing.T, launcher string, size int, f func(context.Context, *Job) error) error {
+	t.Helper()
+	s := pmi.NewServer(launcher, size, noEvents{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	var serving, g errgroup.Group
@@ -57,9 +63,10 @@ func value(i, r int) []byte {
 }
 
 func TestExchange(t *testing.T) {
-	for _, size := range []int{1, 2, 8} {
-		err := ranks(t, size, func(ctx context.Context, j *Job) error {
-			for i := range 10 {
+	for i, size := range []int{1, 2, 8, 8, 70} {
+		launcher := []string{"verbrun-test", "kvs_0"}[i%2] // several requests at a time, or one
+		err := ranksUnder(t, launcher, size, func(ctx context.Context, j *Job) error {
+			for i := range max(2, 20/size) {
 				all, err := j.Exchange(ctx, "addr", value(i, j.Rank))
 				if err != nil {
 					return err
@@ -105,7 +112,7 @@ func TestExchangeMost(t *testing.T) {
 func TestExchangeDisagree(t *testing.T) {
 	err := ranks(t, 2, func(ctx context.Context, j *Job) error {
 		_, err := j.Exchange(ctx, fmt.Sprint("key", j.Rank), nil)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`exchange "key%d": the value of rank %d`, j.Rank, 1-j.Rank)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`exchange "key%d": key v0.%d.key%d.0: pmi: rank %d: get: refused`, j.Rank, 1-j.Rank, j.Rank, j.Rank)) {
 			return fmt.Errorf("rank %d: %w", j.Rank, err)
 		}
 		return nil

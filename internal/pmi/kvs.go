@@ -42,13 +42,13 @@ func (x *session) get(m Message) error {
 	kvs, _ := m.Get("kvsname")
 	key, _ := m.Get("key")
 	if kvs != x.s.name {
-		return x.answer(Msg("get_result", "rc", "-1", "msg", "unknown_kvsname"))
+		return x.answerLater(Msg("get_result", "rc", "-1", "msg", "unknown_kvsname"))
 	}
 	x.s.mu.Lock()
 	value, ok := x.s.kvs[key]
 	x.s.mu.Unlock()
 	if !ok {
-		return x.answer(Msg("get_result", "rc", "-1", "msg", "key_not_found", "value", "unknown"))
+		return x.answerLater(Msg("get_result", "rc", "-1", "msg", "key_not_found", "value", "unknown"))
 	}
-	return x.answer(Msg("get_result", "rc", "0", "msg", "success", "value", value))
+	return x.answerLater(Msg("get_result", "rc", "0", "msg", "success", "value", value))
 }

@@ -20,6 +20,11 @@ func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: r, buf: make([]byte, MaxLine)}
 }
 
+// more says whether a whole line is there already.
+func (l *lineReader) more() bool {
+	return bytes.IndexByte(l.buf[l.from:l.to], '\n') >= 0
+}
+
 // next returns one line without its newline, valid until the next call. At the
 // end of the stream an unfinished line is ErrMalformed, else io.EOF.
 func (l *lineReader) next() ([]byte, error) {

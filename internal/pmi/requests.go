@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Init is the first request.
@@ -68,6 +69,36 @@ func (c *Client) Get(ctx context.Context, kvs, key string) (string, error) {
 		return "", &StepError{Rank: c.rank, Step: "get", Err: fmt.Errorf("%w: no value for key %s", ErrMalformed, key)}
 	}
 	return v, nil
+}
+
+// batch is how many gets are sent at once. Their answers fit a socket's buffer.
+const batch = 64
+
+// GetMany reads several values, with several requests outstanding. Only our own
+// server is asked like this.
+func (c *Client) GetMany(ctx context.Context, kvs string, keys []string) ([]string, error) {
+	values := make([]string, 0, len(keys))
+	for part := range slices.Chunk(keys, batch) {
+		reqs := make([]Message, len(part))
+		for i, key := range part {
+			reqs[i] = Msg("get", "kvsname", kvs, "key", key)
+		}
+		answers, err := c.do(ctx, AnswerTimeout, "get_result", reqs...)
+		for i, m := range answers {
+			v, ok := m.Get("value")
+			if err := refused(m); err != nil {
+				return nil, fmt.Errorf("key %s: %w", part[i], &StepError{Rank: c.rank, Step: "get", Err: err})
+			}
+			if !ok {
+				return nil, &StepError{Rank: c.rank, Step: "get", Err: fmt.Errorf("%w: no value for key %s", ErrMalformed, part[i])}
+			}
+			values = append(values, v)
+		}
+		if err != nil {
+			return nil, &StepError{Rank: c.rank, Step: "get", Err: err}
+		}
+	}
+	return values, nil
 }
 
 // Barrier waits until every rank of the job has called it.

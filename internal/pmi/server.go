@@ -66,7 +66,7 @@ func NewServer(name string, size int, events Events) *Server {
 // The error says what the rank did wrong, if anything, and the rank is told
 // too; ending without finalize is not judged here (see Joined).
 func (s *Server) Serve(rank int, conn Conn) error {
-	x := &session{s: s, rank: rank, conn: conn, quit: make(chan struct{})}
+	x := &session{s: s, rank: rank, conn: conn, lines: newLineReader(conn), quit: make(chan struct{})}
 	err := x.serve()
 	if err != nil {
 		_ = x.answer(Msg("error", "rc", "-1", "msg", EscapeText(err.Error(), MaxValue)))
@@ -78,9 +78,8 @@ func (s *Server) Serve(rank int, conn Conn) error {
 }
 
 func (x *session) serve() error {
-	lines := newLineReader(x.conn)
 	for {
-		line, err := lines.next()
+		line, err := x.lines.next()
 		switch {
 		case err == nil:
 		case errors.Is(err, ErrMalformed), errors.Is(err, ErrTooLong):
@@ -94,8 +93,14 @@ func (x *session) serve() error {
 		if err != nil {
 			return err
 		}
-		if more, err := x.handle(m); err != nil || !more {
+		more, err := x.handle(m)
+		if err != nil || !more {
 			return err
+		}
+		if !x.lines.more() {
+			if err := x.flush(); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,36 @@ func TestConversation(t *testing.T) {
 	}
 	if joined, finalized := j.Joined(0); !joined || !finalized {
 		t.Error(joined, finalized)
+	}
+}
+
+// Requests that come together are answered together, whatever is among them.
+func TestBatch(t *testing.T) {
+	j := newJob(t, 1)
+	c := j.clients(t)[0]
+	if err := c.Put(t.Context(), "test", "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	keys := slices.Repeat([]string{"k"}, 3*batch+1)
+	if got, err := c.GetMany(t.Context(), "test", keys); err != nil || len(got) != len(keys) || strings.Join(got, "") != strings.Repeat("v", len(keys)) {
+		t.Error(got, err)
+	}
+	keys[70] = "none"
+	if _, err := c.GetMany(t.Context(), "test", keys); err == nil || !strings.Contains(err.Error(), "key none") {
+		t.Error(err)
+	}
+	if got, err := c.Get(t.Context(), "test", "k"); err != nil || got != "v" {
+		t.Error("out of step:", got, err)
+	}
+	lines := newLineReader(j.conns[0])
+	if _, err := j.conns[0].Write([]byte("cmd=get kvsname=test key=k\ncmd=abort exitcode=3\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := lines.next(); err != nil || !strings.HasSuffix(string(got), "value=v") {
+		t.Errorf("%s, %v", got, err)
+	}
+	if e := j.events.next(t); e.name != "abort" || e.code != 3 {
+		t.Error(e)
 	}
 }
 

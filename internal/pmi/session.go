@@ -14,11 +14,16 @@ type session struct {
 	s       *Server
 	rank    int
 	conn    Conn
+	lines   *lineReader
 	quit    chan struct{}
 	pending sync.WaitGroup // the barrier's answer
 
-	mu sync.Mutex // one answer at a time on conn
+	mu    sync.Mutex // of what is written to conn
+	batch []byte     // answers to write with the next
 }
+
+// maxBatch bounds the answers that are held back.
+const maxBatch = 32 << 10
 
 // ErrProtocol: a well-formed message at the wrong time.
 var ErrProtocol = errors.New("PMI protocol violation")
@@ -82,18 +87,44 @@ func (x *session) waiting() bool {
 	return x.s.ranks[x.rank].waiting
 }
 
-// answer writes one line. A rank that doesn't take it is in error; one that is
-// gone isn't, here: its exit status tells.
+// answer writes one line, with those that wait.
 func (x *session) answer(m Message) error {
+	if err := x.answerLater(m); err != nil {
+		return err
+	}
+	return x.flush()
+}
+
+// answerLater leaves the writing to the next answer, or to serve, which does it
+// when there is no other request to handle first.
+func (x *session) answerLater(m Message) error {
 	line, err := m.Format()
 	if err != nil {
 		return err
 	}
 	x.mu.Lock()
+	x.batch = append(x.batch, line...)
+	full := len(x.batch) >= maxBatch
+	x.mu.Unlock()
+	if full {
+		return x.flush()
+	}
+	return nil
+}
+
+// flush writes what waits. A rank that doesn't take it is in error; one that is
+// gone isn't, here: its exit status tells.
+func (x *session) flush() error {
+	x.mu.Lock()
 	defer x.mu.Unlock()
+	if len(x.batch) == 0 {
+		return nil
+	}
 	_ = x.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if _, err := x.conn.Write(line); err != nil && !gone(err) {
-		return fmt.Errorf("%w: %s was not read: %w", ErrProtocol, m.Cmd, err)
+	_, err := x.conn.Write(x.batch)
+	x.batch = x.batch[:0]
+	if err != nil && !gone(err) {
+		return fmt.Errorf("%w: answers were not read: %w", ErrProtocol, err)
 	}
 	return nil
 }

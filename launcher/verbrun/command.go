@@ -53,24 +53,10 @@ first. All that follows the program is the program's.`,
 	f.StringVar(&bind, "bind-to", "", "none, or core: rank i on the i-th allowed core (default core if there is one for each rank)")
 	f.DurationVar(&j.Timeout, "timeout", 0, "end the job with status 124 after this time, as 90s or 1h30m")
 	f.BoolVar(&j.Verbose, "verbose", false, "say what the launcher does")
+	f.BoolP("help", "h", false, "this text")
+	f.Bool("version", false, "print the version") // here, or cobra would give it -v
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.SetHelpCommand(&cobra.Command{Hidden: true})
 	return cmd
-}
-
-// mpirunStyle rewrites mpirun's spellings, up to the program's name.
-func mpirunStyle(args []string) []string {
-	out := append([]string{}, args...)
-	for i := 0; i < len(out) && len(out[i]) > 1 && out[i][0] == '-' && out[i] != "--"; i++ {
-		switch out[i] {
-		case "-np", "--np":
-			out[i] = "-n"
-			i++
-		case "-n", "--n", "--bind-to", "--timeout":
-			i++ // its value follows
-		}
-	}
-	return out
 }
 
 // version is the module's, as the go command recorded it.

@@ -155,3 +155,31 @@ func program(t *testing.T, source string) string {
 	}
 	return dir
 }
+
+// Nobody reads the output, and the launcher dies.
+func TestKilledWithFullPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		j := prepare(t, nil, "-n", "2", "sh", "-c", `trap "" INT; echo ready >&2; exec yes`)
+		j.cmd.Stdout = w
+		j.start()
+		j.until("ready", func() bool { return strings.Count(j.err.String(), "ready") == 2 })
+		if sig == syscall.SIGKILL {
+			j.dead()
+			j.clean(2 * time.Second)
+			continue
+		}
+		j.signal(sig)
+		j.signal(sig) // these two may become one
+		again := time.AfterFunc(500*time.Millisecond, func() { _ = j.cmd.Process.Signal(sig) })
+		if status := j.wait(); status != 130 {
+			t.Errorf("%d, %q", status, j.err.String())
+		}
+		again.Stop()
+	}
+	_ = w.Close()
+}

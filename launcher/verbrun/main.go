@@ -31,7 +31,7 @@ func run(args []string) int {
 		status = launcher.Status(r, err)
 		return err
 	})
-	cmd.SetArgs(mpirunStyle(args))
+	cmd.SetArgs(mpirunStyle(cmd.Flags(), args))
 	if err := cmd.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "verbrun:", err)
 		if status == 0 {

@@ -89,7 +89,7 @@ func TestRefusals(t *testing.T) {
 // The program's arguments are the program's, whatever they look like.
 func TestArguments(t *testing.T) {
 	odd := []string{"-n", "--version", "a b", "", "x=y,z", "tab\tnewline\nquote\"'$HOME", "\xff\xfe", "--", "-np"}
-	for _, flags := range [][]string{{"-n", "1"}, {"-np", "1"}, {"--np", "1"}, {"-n1"}, {"-n", "1", "--"}, {"--verbose=false", "-np", "1", "--bind-to", "none"}} {
+	for _, flags := range [][]string{{"-n", "1"}, {"-np", "1"}, {"--np", "1"}, {"-n1"}, {"-n", "1", "--"}, {"--verbose=false", "-np", "1", "--bind-to", "none"}, {"--bind-to", "core", "--np", "1"}} {
 		status, out, errs := verbrun(t, append(append(flags, "printf", `%s\0`), odd...)...)
 		if want := strings.Join(odd, "\x00") + "\x00"; status != 0 || out != want {
 			t.Errorf("%v: status %d\n%q\n%q, expected\n%q", flags, status, errs, out, want)
