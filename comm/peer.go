@@ -99,7 +99,7 @@ func (w *World) Closed(ep *eager.Endpoint, s verbs.Status) {
 // distrust treats a peer that breaks the protocol as gone.
 func (w *World) distrust(p *peer, err error) {
 	w.log.WithField("peer", p.rank).Errorf("comm: protocol error: %v", err)
-	w.lose(p, ErrProtocol)
+	p.ep.Fail() // which calls Closed
 }
 
 // lose ends what waits for a peer. A receive from any source hears of each death
