@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -24,6 +25,10 @@ func (e *Engine) backgroundSleep() {
 	for !e.driving && !e.closed {
 		if !e.armAll(verbs.Solicited) {
 			e.poll()
+			// The program may want the lock, and to drive.
+			e.mu.Unlock()
+			runtime.Gosched()
+			e.mu.Lock()
 			continue
 		}
 		_ = n.file.SetReadDeadline(time.Time{})
