@@ -42,7 +42,7 @@ func TestConformanceLossy(t *testing.T) {
 		t.Skip("the perfect network is enough for a short test")
 	}
 	h := harness(sim.Config{
-		Link: sim.Link{Delay: 3 * time.Microsecond, Jitter: 20 * time.Microsecond, Bandwidth: 1e9, Loss: 0.02},
+		Link:   sim.Link{Delay: 3 * time.Microsecond, Jitter: 20 * time.Microsecond, Bandwidth: 1e9, Loss: 0.02},
 		Device: sim.DeviceConfig{Retries: 1000, RetryTimer: 50 * time.Microsecond, ReadChunk: 64 << 10},
 	})
 	verbstest.Run(t, h)

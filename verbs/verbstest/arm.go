@@ -23,7 +23,7 @@ func (w *waker) arm(cq verbs.CQ, ev verbs.Event) {
 	w.r.t.Helper()
 	idle := w.side.idle
 	w.side.idle = false
-	for p := w.r.newPacer(); ; {
+	for p := w.r.newPacer(w.r.sides...); ; {
 		again := cq.Arm(ev)
 		if !again && !w.woken() {
 			break

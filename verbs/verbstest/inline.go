@@ -135,7 +135,7 @@ func testSendMemory(t *testing.T, h Harness) {
 	b.side.idle = true
 	a.auto = true
 	spoiled := base
-	for p := r.newPacer(); spoiled < len(a.out); {
+	for p := r.newPacer(r.sides...); spoiled < len(a.out); {
 		r.turn()
 		for ; spoiled < a.covered; spoiled++ {
 			scribble(a.memory(spoiled))

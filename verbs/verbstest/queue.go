@@ -81,7 +81,7 @@ func testFullEvent(t *testing.T, h Harness) {
 	fillUp(r, a, b, spec{data: 1000, flags: verbs.Signaled})
 	for round := range 20 {
 		a.plan(spec{data: 1000, flags: verbs.Signaled})
-		for p := r.newPacer(); a.posted < len(a.out); {
+		for p := r.newPacer(r.sides...); a.posted < len(a.out); {
 			a.lastErr = nil
 			r.check(a.post(len(a.out)))
 			if a.posted == len(a.out) {

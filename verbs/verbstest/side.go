@@ -57,6 +57,7 @@ type side struct {
 	batch int // completions per Poll
 	comps []verbs.Completion
 	turns int
+	filed int // completions
 }
 
 // message is a received message that is held.
@@ -132,6 +133,7 @@ func (s *side) pollCQ(cq verbs.CQ) error {
 
 // file gives a completion to the end that it belongs to.
 func (s *side) file(c *verbs.Completion) error {
+	s.filed++
 	if c.Op == verbs.OpLow {
 		s.lows++
 		return nil

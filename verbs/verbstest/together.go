@@ -38,7 +38,7 @@ func (r *rig) together(parts ...part) {
 // drive is until for a side that has a goroutine of its own: it polls this
 // side only.
 func (r *rig) drive(s *side, what string, cond func() bool) error {
-	for p := r.newPacer(); !cond(); {
+	for p := r.newPacer(s); !cond(); {
 		if err := s.poll(); err != nil {
 			return err
 		}
@@ -46,19 +46,22 @@ func (r *rig) drive(s *side, what string, cond func() bool) error {
 			r.gate.pass(s, r.net.Step)
 		}
 		if !p.next() {
-			return fmt.Errorf("%s: still waiting after %v for %s\n%s", s.name, r.limit, what, s.state())
+			return fmt.Errorf("%s: nothing for %v while waiting for %s\n%s", s.name, r.limit, what, s.state())
 		}
 	}
 	return nil
 }
 
-// gate moves virtual time where several goroutines are running: one step when
-// each of them has polled since the last. Otherwise seconds of it could pass
+// gate moves virtual time where several goroutines are running: a few steps when
+// each of them has polled since the last ones. Otherwise seconds of it could pass
 // before the second goroutine has begun.
 type gate struct {
 	mu      sync.Mutex
-	running map[*side]bool // whether it has polled since the last step
+	running map[*side]bool // whether it has polled since the last steps
 }
+
+// stepsPerTurn saves switches between goroutines.
+const stepsPerTurn = 4
 
 // pass says that a side has polled.
 func (g *gate) pass(s *side, step func()) {
@@ -73,7 +76,9 @@ func (g *gate) pass(s *side, step func()) {
 	for s := range g.running {
 		g.running[s] = false
 	}
-	step()
+	for range stepsPerTurn {
+		step()
+	}
 }
 
 // leave says that a side polls no more.

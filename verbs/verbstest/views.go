@@ -21,7 +21,7 @@ func testViewsHeld(t *testing.T, h Harness) {
 		a.plan(randomSpec(rng, a))
 	}
 	a.auto, b.hold = true, true
-	for p := r.newPacer(); !a.finished(); {
+	for p := r.newPacer(r.sides...); !a.finished(); {
 		r.turn()
 		for len(b.side.held) > 20 {
 			at := rng.IntN(len(b.side.held))
@@ -55,7 +55,7 @@ func testViewsOfOnePoll(t *testing.T, h Harness) {
 	}
 	a.auto = true
 	comps := make([]verbs.Completion, 7)
-	for p := r.newPacer(); b.received < len(a.out); {
+	for p := r.newPacer(r.sides...); b.received < len(a.out); {
 		b.side.idle = true
 		r.turn()
 		n := b.side.rcq.Poll(comps)

@@ -5,23 +5,33 @@ import (
 	"time"
 )
 
-// pacer bounds a wait loop, and lets others run in it.
+// pacer bounds a wait loop, and lets others run in it. The limit is of time
+// without a completion, since a machine may be slow or busy.
 type pacer struct {
-	turns     int
-	virtual   bool // no time passes but by turns: nobody needs the processor
-	end, last time.Time
+	turns   int
+	virtual bool       // no time passes but by turns: nobody needs the processor
+	filed   func() int // completions of the sides that are watched
+	seen    int
+	idle    int // turns since a completion
+	limit   time.Duration
+	end     time.Time
 }
 
-// On a machine that is busy with other things a limit may pass with hardly a
-// turn taken: the first patience turns have patienceFactor times as long.
+// patience is how many turns in which nothing comes a wait has at least,
+// within patienceFactor times its limit.
 const (
 	patience       = 20_000
 	patienceFactor = 6
 )
 
-func (r *rig) newPacer() pacer {
-	now := time.Now()
-	return pacer{virtual: r.net.Step != nil, end: now.Add(r.limit), last: now.Add(patienceFactor * r.limit)}
+func (r *rig) newPacer(watched ...*side) pacer {
+	filed := func() (n int) {
+		for _, s := range watched {
+			n += s.filed
+		}
+		return n
+	}
+	return pacer{virtual: r.net.Step != nil, filed: filed, limit: r.limit, end: time.Now().Add(r.limit)}
 }
 
 // next says whether the wait may go on. Goroutines of a device run in the
@@ -29,17 +39,22 @@ func (r *rig) newPacer() pacer {
 // the runtime looks at its poller only when somebody is idle.
 func (p *pacer) next() bool {
 	p.turns++
+	p.idle++
 	runtime.Gosched()
 	if p.turns%64 != 0 {
 		return true
 	}
-	if p.turns > 4096 && !p.virtual {
+	now := time.Now()
+	if n := p.filed(); n != p.seen {
+		p.seen, p.idle, p.end = n, 0, now.Add(p.limit)
+	}
+	if p.idle > 4096 && !p.virtual {
 		time.Sleep(50 * time.Microsecond)
 	}
-	if p.turns < patience {
-		return time.Now().Before(p.last)
+	if p.idle < patience {
+		return now.Before(p.end.Add((patienceFactor - 1) * p.limit))
 	}
-	return time.Now().Before(p.end)
+	return now.Before(p.end)
 }
 
 // turn polls every side once and moves virtual time by one step.
@@ -60,10 +75,10 @@ func (r *rig) step() {
 // until takes turns until cond holds.
 func (r *rig) until(what string, cond func() bool) {
 	r.t.Helper()
-	for p := r.newPacer(); !cond(); {
+	for p := r.newPacer(r.sides...); !cond(); {
 		r.turn()
 		if !p.next() {
-			r.t.Fatalf("still waiting after %v for %s\n%s", r.limit, what, r.state())
+			r.t.Fatalf("nothing for %v while waiting for %s\n%s", r.limit, what, r.state())
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (w *waker) woken() bool {
 // woken.
 func (w *waker) wait(what string, turn func()) {
 	w.r.t.Helper()
-	for p := w.r.newPacer(); !w.woken(); {
+	for p := w.r.newPacer(w.r.sides...); !w.woken(); {
 		turn()
 		if !p.next() {
 			w.r.t.Fatalf("%s is armed and nothing wakes it after %v: %s\n%s", w.side.name, w.r.limit, what, w.r.state())
