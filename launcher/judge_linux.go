@@ -32,8 +32,39 @@ func (v *supervisor) reaped(b batch) {
 	}
 }
 
+// aborted notes that a rank wants the job to end. It may want that because it
+// saw another die: those that are dead by now, or about to be, are judged first.
+func (v *supervisor) aborted(r *rank, f *failure) {
+	if v.failure != nil || v.aborting() != nil {
+		return
+	}
+	r.abort = f
+	if len(v.awaited) > 0 {
+		return
+	}
+	for _, other := range v.ranks {
+		if other != r && !other.reaped && v.reaper.dying(other.pid) {
+			v.awaited = append(v.awaited, other)
+		}
+	}
+	if len(v.awaited) > 0 {
+		v.overlap = true
+		v.patience.Reset(dieGrace)
+	}
+}
+
+// aborting returns the rank that called abort first, if that isn't judged yet.
+func (v *supervisor) aborting() *rank {
+	for _, r := range v.ranks {
+		if r.abort != nil {
+			return r
+		}
+	}
+	return nil
+}
+
 // judge decides about ranks that have died, in the order of their deaths, each
-// after its last words.
+// after its last words, and then about one that has called abort.
 func (v *supervisor) judge() {
 	v.awaited = slices.DeleteFunc(v.awaited, func(r *rank) bool { return r.reaped })
 	if len(v.awaited) > 0 {
@@ -48,14 +79,26 @@ func (v *supervisor) judge() {
 		v.dead = v.dead[1:]
 		v.judged++
 		joined, finalized := v.server.Joined(r.id)
-		if status, why := verdict(r.status, joined, finalized); status != 0 {
+		if status, why := verdict(r.status, joined, finalized); status != 0 && r.abort == nil {
 			v.end(&failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)}, ending)
 		}
+		v.endAborted(r)
 		go v.server.Exited(r.id) // may tell us something
 	}
 	v.overlap = v.overlap && len(v.dead) > 0
+	if r := v.aborting(); r != nil && len(v.dead) == 0 {
+		v.endAborted(r)
+	}
 	if v.judged == len(v.ranks) && v.phase == running {
 		v.enter(resting, restGrace)
+	}
+}
+
+// endAborted ends the job if this rank has called abort.
+func (v *supervisor) endAborted(r *rank) {
+	if r.abort != nil {
+		v.end(r.abort, ending)
+		r.abort = nil
 	}
 }
 

@@ -67,7 +67,7 @@ func (v *supervisor) heard(e pmiEvent) {
 	case e.done:
 		r.pmiDone = true
 	case e.abort:
-		v.end(&failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e), leaves: true}, ending)
+		v.aborted(r, &failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e), leaves: true})
 	case e.bad != nil:
 		v.end(&failure{rank: r.id, status: 1, why: fmt.Sprintf("%v broke the protocol of its launcher: %v", r, e)}, ending)
 	case e.stuck:

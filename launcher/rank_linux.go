@@ -24,6 +24,8 @@ type rank struct {
 	reaped  bool // its pid may belong to somebody else
 	status  syscall.WaitStatus
 	pmiDone bool // all that it said to us has been read
+
+	abort *failure // it called abort, and that isn't judged yet
 }
 
 // launch starts one rank. The caller's thread is locked: the child inherits

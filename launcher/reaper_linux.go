@@ -100,6 +100,13 @@ func (r *reaper) reap() batch {
 	return b
 }
 
+// dying says whether a rank has ended, or has begun to.
+func (r *reaper) dying(pid int) bool {
+	r.mu.Lock() // or it might be reaped meanwhile, and its pid given away
+	defer r.mu.Unlock()
+	return !r.live[pid] || dying(pid)
+}
+
 // sort puts exits of several batches in the order of death.
 func (r *reaper) sort(exits []exit) {
 	r.mu.Lock()

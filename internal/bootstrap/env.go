@@ -102,12 +102,7 @@ const useThis = "start it with verbrun -n N program, mpiexec.hydra -n N program 
 
 // notAlone is the error of a process that other variables say has company.
 func notAlone(lookup func(string) (string, bool)) error {
-	for _, s := range []struct{ name, command string }{
-		{"PMIX_RANK", "a PMIx launcher started this process and Verbena doesn't speak PMIx: use srun --mpi=pmi2 -n N program, or verbrun -n N program"},
-		{"SLURM_STEP_NUM_TASKS", "srun started this process without PMI: use srun --mpi=pmi2 -n N program"},
-		{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun started this process and Verbena doesn't speak its protocol: use verbrun -n N program, or mpiexec.hydra -n N program"},
-		{"PMI_SIZE", "a launcher started this process and left no connection (PMI_FD): use verbrun -n N program, mpiexec.hydra -n N program or srun --mpi=pmi2 -n N program"},
-	} {
+	for _, s := range signs {
 		v, ok := lookup(s.name)
 		if !ok {
 			continue
@@ -120,12 +115,25 @@ func notAlone(lookup func(string) (string, bool)) error {
 	return nil
 }
 
-// forget removes what would make a child believe to be a rank.
+// signs are the variables that say that there are other ranks, and what to do
+// where that is all there is.
+var signs = []struct{ name, command string }{
+	{"PMIX_RANK", "a PMIx launcher started this process and Verbena doesn't speak PMIx: use srun --mpi=pmi2 -n N program, or verbrun -n N program"},
+	{"SLURM_STEP_NUM_TASKS", "srun started this process without PMI: use srun --mpi=pmi2 -n N program"},
+	{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun started this process and Verbena doesn't speak its protocol: use verbrun -n N program, or mpiexec.hydra -n N program"},
+	{"PMI_SIZE", "a launcher started this process and left no connection (PMI_FD): use verbrun -n N program, mpiexec.hydra -n N program or srun --mpi=pmi2 -n N program"},
+}
+
+// forget removes what would make a child believe to be a rank, or to have been
+// started as one without a connection.
 func forget() {
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "PMI_") {
 			_ = os.Unsetenv(name)
 		}
+	}
+	for _, s := range signs {
+		_ = os.Unsetenv(s.name)
 	}
 }

@@ -105,7 +105,7 @@ func oneRank(t *testing.T, as string, serve func(pmi.Conn) error) (string, error
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), "BOOTSTRAP_TEST_RANK="+as, "PMI_FD=3", "PMI_RANK=0", "PMI_SIZE=1", "PMI_JOBID=4.0")
+	cmd.Env = append(os.Environ(), "BOOTSTRAP_TEST_RANK="+as, "PMI_FD=3", "PMI_RANK=0", "PMI_SIZE=1", "PMI_JOBID=4.0", "SLURM_STEP_NUM_TASKS=4")
 	cmd.ExtraFiles = []*os.File{theirs}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

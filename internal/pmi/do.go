@@ -44,9 +44,7 @@ func (c *Client) do(ctx context.Context, limit time.Duration, want string, reqs 
 	if d, ok := ctx.Deadline(); ok && d.Before(until) {
 		until, callers = d, true
 	}
-	if err := errors.Join(c.conn.SetReadDeadline(until), c.conn.SetWriteDeadline(until)); err != nil {
-		return nil, err
-	}
+	_, _ = c.conn.SetReadDeadline(until), c.conn.SetWriteDeadline(until) // if it is closed, writing says so
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = c.conn.SetReadDeadline(time.Unix(1, 0))
@@ -77,6 +75,14 @@ func (c *Client) do(ctx context.Context, limit time.Duration, want string, reqs 
 // exchange writes in one write and reads n answers.
 func (c *Client) exchange(lines []byte, want string, n int) ([]Message, error) {
 	if _, err := c.conn.Write(lines); err != nil {
+		if !gone(err) {
+			return nil, err
+		}
+		if line, rerr := c.lines.next(); rerr == nil { // its last word
+			if m, perr := Parse(line); perr == nil && m.Cmd == "error" {
+				return nil, cmp.Or(refused(m), err)
+			}
+		}
 		return nil, err
 	}
 	answers := make([]Message, 0, n)
