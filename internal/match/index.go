@@ -131,7 +131,7 @@ func (x *index[V]) resize() {
 	switch {
 	case x.keys > size/2 || size == 0:
 		x.rehash(max(minBuckets, 2*size))
-	case x.high < size/8:
+	case x.high < size/8 && size > minBuckets:
 		x.rehash(fitting(x.high))
 	}
 	x.left = len(x.buckets) - x.keys
