@@ -42,7 +42,7 @@ func asRank(as string) int {
 		fmt.Printf("%d %d %x %v\n", rank, n, h.Sum(nil), err)
 		return 0
 	case "death":
-		return deathOrder(arg)
+		return deathOrder(rank, arg, func() {})
 	case "spin": // and give up, in case nobody ends this
 		attr, err := unix.SchedGetAttr(0, 0)
 		if err != nil {
@@ -95,6 +95,8 @@ func joined(ctx context.Context, j *bootstrap.Job, as, arg string) (int, error) 
 			}
 		}
 		fmt.Printf("%d of %d\n", j.Rank, j.Size)
+	case "abort death":
+		return deathOrder(j.Rank, arg, func() { j.Abort(4, "a peer died") }), nil
 	case "abort":
 		if err := j.Barrier(ctx); err != nil {
 			return 0, err
@@ -157,9 +159,9 @@ func writeLines(arg string) int {
 	return 0
 }
 
-// deathOrder: rank 1 is killed, and rank 0 exits as soon as it sees that.
-func deathOrder(name string) int {
-	rank, _ := place()
+// deathOrder: rank 1 is killed, and rank 0 exits as soon as it sees that, or
+// calls abort.
+func deathOrder(rank int, name string, saw func()) int {
 	if rank == 0 {
 		l, err := net.Listen("unix", "@"+name)
 		if err != nil {
@@ -170,6 +172,7 @@ func deathOrder(name string) int {
 			return 97
 		}
 		_, _ = c.Read(make([]byte, 1))
+		saw()
 		return 1
 	}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {

@@ -114,7 +114,8 @@ func TestDeathOrder(t *testing.T) {
 		rounds = 5
 	}
 	for i := range rounds {
-		status, _, errs := ranks(t, fmt.Sprintf("death:verbrun-test-%d-%d", os.Getpid(), i), "-n", "2")
+		as := []string{"death", "abort death"}[i%2]
+		status, _, errs := ranks(t, fmt.Sprintf("%s:verbrun-test-%d-%d", as, os.Getpid(), i), "-n", "2")
 		if status != 137 || !strings.Contains(errs, "rank 1 (pid ") {
 			t.Fatalf("round %d: status %d: %s", i, status, errs)
 		}
