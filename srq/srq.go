@@ -80,7 +80,7 @@ func (p *Pool) newQueue() (*Queue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("srq: %d slots of %d bytes: %w", p.cfg.Slots, p.cfg.SlotSize, err)
 	}
-	q := &Queue{rq: rq, every: min(max(p.cfg.Slots/8, 1), batchMost)}
+	q := &Queue{rq: rq, low: low, every: min(max(p.cfg.Slots/8, 1), batchMost)}
 	p.queues = append(p.queues, q)
 	return q, nil
 }
@@ -118,11 +118,13 @@ func (p *Pool) Counters() (c Counters) {
 
 // Queue is one receive queue, with the slots that wait to be reposted.
 type Queue struct {
-	rq    verbs.RQ
-	batch [batchMost]verbs.Slot
-	n     int
-	every int
-	count Counters
+	rq     verbs.RQ
+	batch  [batchMost]verbs.Slot
+	n      int
+	every  int
+	low    int
+	scarce bool // fewer than low were posted, when last seen
+	count  Counters
 }
 
 // RQ is the device's queue.
@@ -136,7 +138,7 @@ func (q *Queue) Release(s verbs.Slot) {
 	q.batch[q.n] = s
 	q.n++
 	q.count.Released++
-	if q.n >= q.every {
+	if q.n >= q.every || q.scarce {
 		q.Flush()
 	}
 }
@@ -149,10 +151,15 @@ func (q *Queue) Flush() {
 	q.rq.Repost(q.batch[:q.n])
 	q.n = 0
 	q.count.Reposts++
+	if q.scarce {
+		q.scarce = q.rq.Posted() < q.low
+	}
 }
 
-// Low answers the low-watermark event: nothing is kept back any longer.
+// Low answers the low-watermark event: nothing is kept back until as many slots
+// are posted again.
 func (q *Queue) Low() {
 	q.count.Lows++
+	q.scarce = true
 	q.Flush()
 }
