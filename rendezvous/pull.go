@@ -20,6 +20,7 @@ type Pull struct {
 	ep     *eager.Endpoint
 	offer  eager.Extension
 	dst    []byte
+	mr     verbs.MR // of dst, where reads need one
 	pin    runtime.Pinner
 	id     int
 	wr     [1]verbs.SendWR
@@ -51,6 +52,13 @@ func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer ea
 	l.free = l.free[:len(l.free)-1]
 	l.pulls[p.id] = p
 	l.needs(1)
+	if l.dev.Attr().Registration {
+		var err error
+		if p.mr, err = l.dev.Register(p.dst, verbs.AccessLocal); err != nil {
+			l.done(p, verbs.StatusDevice)
+			return
+		}
+	}
 	if !p.Flush() {
 		eng.Later(p)
 	} else {
@@ -87,6 +95,10 @@ func (l *Layer) done(p *Pull, s verbs.Status) {
 	l.pulls[p.id] = nil
 	l.free = append(l.free, p.id)
 	l.needs(-1)
+	if p.mr != nil {
+		_ = p.mr.Close()
+		p.mr = nil
+	}
 	p.pin.Unpin()
 	p.over(s)
 }

@@ -44,6 +44,7 @@ type Send struct {
 	pin        runtime.Pinner
 	mr         verbs.MR
 	offer      eager.Outgoing
+	left       bool // the offer has left: the peer may know of it
 	next, prev *Send
 }
 
@@ -62,7 +63,8 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	}
 	// The device reads by address: the memory must neither move nor go.
 	s.pin.Pin(unsafe.SliceData(mem))
-	s.mem, s.mr = mem, mr
+	s.mem, s.mr, s.left = mem, mr, false
+	s.offer.Owner = s
 	to.push(s)
 	l.count.Offers++
 	s.offer.SetControl(
@@ -72,6 +74,9 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	ep.Enqueue(&s.offer)
 	return nil
 }
+
+// Sent implements eager.Owner.
+func (s *Send) Sent(ok bool) { s.left = ok }
 
 // Withdraw takes an offer back that has not left this rank. The owner is not
 // told.
@@ -84,10 +89,12 @@ func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
 	return true
 }
 
-// Finished takes a Finish of a peer.
+// Finished takes a Finish of a peer. A peer that names what it has not been
+// offered is not believed: the offer's request would be used again while the
+// offer waits to leave.
 func (l *Layer) Finished(from *Sends, flags uint8, x eager.Extension) error {
 	for s := from.head; s != nil; s = s.next {
-		if s.mr.Key() != x.Key {
+		if s.mr.Key() != x.Key || !s.left {
 			continue
 		}
 		from.remove(s)
