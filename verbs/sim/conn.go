@@ -10,9 +10,8 @@ import (
 // starts asks the peer's device for the label, again and again: the other side
 // may call Connect later.
 type dialing struct {
-	tries    int
-	timer    *event
-	answered bool
+	tries int
+	timer *event
 }
 
 // Connect implements verbs.QP.
@@ -46,11 +45,7 @@ func (q *queuePair) start() {
 func (q *queuePair) ask() {
 	d := q.dev
 	if q.dial.tries++; q.dial.tries > d.cfg.ConnectRetries {
-		st := verbs.StatusRetry
-		if q.dial.answered {
-			st = verbs.StatusRefused
-		}
-		q.fail(nil, verbs.StatusOK, st)
+		q.fail(nil, verbs.StatusOK, verbs.StatusRefused)
 		return
 	}
 	q.dial.timer = d.net.schedule(d.net.now+d.cfg.ConnectTimer, q.ask)
@@ -84,25 +79,27 @@ func (d *Device) receiveConnect(p *packet) {
 	switch p.kind {
 	case pktAccept:
 		q.stand(p.src)
-	case pktNotYet:
-		q.dial.answered = true
 	case pktNobody:
 		q.fail(nil, verbs.StatusOK, verbs.StatusRefused)
 	}
 }
 
-// asked answers a request to connect.
+// asked answers a request to connect. Where the label is not known, or not
+// yet, it doesn't: the other side asks again.
 func (d *Device) asked(p *packet) {
-	reply := &packet{kind: pktNotYet, dst: p.src}
-	if d.closed {
-		reply.kind = pktNobody
-	} else if q := d.conns[connKey{peer: p.from.id, local: p.label, remote: p.local}]; q != nil {
+	reply := &packet{kind: pktNobody, dst: p.src}
+	if !d.closed {
+		q := d.conns[connKey{peer: p.from.id, local: p.label, remote: p.local}]
+		if q == nil {
+			return
+		}
 		if q.state == configured || q.state == connecting {
 			q.stand(p.src)
 		}
-		if q.peer == p.src {
-			reply.kind, reply.src = pktAccept, q
+		if q.peer != p.src {
+			return
 		}
+		reply.kind, reply.src = pktAccept, q
 	}
 	d.net.link(d, p.from).control(reply)
 }

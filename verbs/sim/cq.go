@@ -19,9 +19,10 @@ type completionQueue struct {
 
 // entry is a completion, and the request that it ends, if it ends one.
 type entry struct {
-	c   verbs.Completion
-	qp  *queuePair
-	seq uint64
+	c         verbs.Completion
+	solicited bool // the message came with the flag; the completion doesn't say so
+	qp        *queuePair
+	seq       uint64
 }
 
 // NewCQ implements verbs.Device.
@@ -92,7 +93,7 @@ func (cq *completionQueue) push(e entry) {
 		return
 	}
 	cq.entries = append(cq.entries, e)
-	if cq.armed == verbs.Any || cq.armed == verbs.Solicited && solicited(&e.c) {
+	if cq.armed == verbs.Any || cq.armed == verbs.Solicited && e.wakes() {
 		cq.armed, cq.fired = verbs.None, true
 	}
 	if e.qp == nil {
@@ -108,7 +109,7 @@ func (cq *completionQueue) push(e entry) {
 	}
 }
 
-// solicited says whether a completion wakes a queue armed for verbs.Solicited.
-func solicited(c *verbs.Completion) bool {
-	return c.Status != verbs.StatusOK || c.Op != verbs.OpSend && c.Op != verbs.OpRecv || c.Flags&verbs.FlagSolicited != 0
+// wakes says whether the completion wakes a queue armed for verbs.Solicited.
+func (e *entry) wakes() bool {
+	return e.solicited || e.c.Status != verbs.StatusOK || e.c.Op != verbs.OpSend && e.c.Op != verbs.OpRecv
 }

@@ -60,7 +60,7 @@ func (d *Device) Attr() verbs.Attr {
 		InlineRecv:   0,
 		MaxSend:      d.cfg.MaxSend,
 		MaxRead:      d.cfg.MaxRead,
-		Registration: true,
+		Registration: !d.cfg.NoRegistration,
 	}
 }
 
@@ -114,7 +114,7 @@ func (d *Device) end(st verbs.Status) {
 // receive takes a packet that has arrived.
 func (d *Device) receive(p *packet) {
 	switch p.kind {
-	case pktConnect, pktAccept, pktNotYet, pktNobody:
+	case pktConnect, pktAccept, pktNobody:
 		d.receiveConnect(p)
 		return
 	}

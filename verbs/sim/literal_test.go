@@ -16,7 +16,7 @@ import (
 // completion corrupts the message. Inline memory is copied.
 func TestSendReadsMemoryLate(t *testing.T) {
 	net, a, b := newPair(t, sim.Config{}, 8, 8)
-	mem := []byte("as posted")
+	mem := a.local([]byte("as posted"))
 	a.post(verbs.SendWR{Op: verbs.OpSend, Flags: verbs.Signaled, Data: mem})
 	copy(mem, "scribbled")
 	run(t, net, a, b)
@@ -34,7 +34,7 @@ func TestRetryReadsMemoryAgain(t *testing.T) {
 	net, a, b := newPair(t, sim.Config{}, 8, 1)
 	b.keep = true
 	a.send(1, verbs.Signaled, "takes the slot")
-	mem := []byte("as posted")
+	mem := a.local([]byte("as posted"))
 	a.post(verbs.SendWR{ID: 2, Op: verbs.OpSend, Flags: verbs.Signaled, Data: mem})
 	net.Advance(5 * time.Microsecond)
 	copy(mem, "scribbled")
@@ -131,7 +131,7 @@ func TestReadStopsAtClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local := make([]byte, len(mem))
+	local := a.local(make([]byte, len(mem)))
 	a.post(verbs.SendWR{ID: 1, Op: verbs.OpRead, Flags: verbs.Signaled, Data: local, Remote: verbs.Remote{Addr: mr.Addr(), Key: mr.Key()}})
 	for bytes.Count(local, []byte{7}) < 4000 {
 		net.Step()
@@ -157,32 +157,40 @@ func TestReadStopsAtClose(t *testing.T) {
 	}
 }
 
-// Strict devices want local memory registered, as adapters do.
-func TestStrict(t *testing.T) {
-	net, a, b := newPair(t, sim.Config{Device: sim.DeviceConfig{Strict: true}}, 8, 8)
+// Local memory must be registered, for reads with the right to write it.
+func TestLocalMemoryRegistered(t *testing.T) {
+	net, a, b := newPair(t, sim.Config{}, 8, 8)
 	mem := make([]byte, 100)
-	wr := []verbs.SendWR{{Op: verbs.OpSend, Flags: verbs.Signaled, Hdr: mem[:10], Data: mem[10:]}}
-	if n, err := a.qp.PostSend(wr); n != 0 || !errors.Is(err, verbs.ErrInvalid) {
-		t.Fatalf("PostSend of unregistered memory: %d, %v", n, err)
+	send := []verbs.SendWR{{Op: verbs.OpSend, Flags: verbs.Signaled, Hdr: []byte("header"), Data: mem}}
+	read := []verbs.SendWR{{Op: verbs.OpRead, Flags: verbs.Signaled, Data: mem}}
+	refused := func(wr []verbs.SendWR, what string) {
+		t.Helper()
+		if n, err := a.qp.PostSend(wr); n != 0 || !errors.Is(err, verbs.ErrInvalid) {
+			t.Fatalf("PostSend of %s: %d, %v; want ErrInvalid", what, n, err)
+		}
 	}
-	part, err := a.dev.Register(mem[:50], verbs.AccessLocal)
-	if err != nil {
-		t.Fatal(err)
+	register := func(mem []byte, access verbs.Access) verbs.MR {
+		t.Helper()
+		mr, err := a.dev.Register(mem, access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mr
 	}
-	if n, err := a.qp.PostSend(wr); n != 0 || !errors.Is(err, verbs.ErrInvalid) {
-		t.Fatalf("PostSend of memory registered in part: %d, %v", n, err)
-	}
-	if _, err := a.dev.Register(mem, verbs.AccessLocal); err != nil {
-		t.Fatal(err)
-	}
-	if err := part.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a.post(wr...)
+	refused(send, "unregistered memory")
+	register(mem[:50], verbs.AccessLocal)
+	refused(send, "memory registered in part")
+	mr := register(mem, verbs.AccessRead)
+	refused(read, "a read into memory without AccessLocal")
+	a.post(send...)
 	run(t, net, a, b)
 	if len(b.texts()) != 1 {
 		t.Error("the message didn't arrive")
 	}
+	if err := mr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused(send, "memory that was registered")
 }
 
 func TestCQOverrun(t *testing.T) {

@@ -78,10 +78,21 @@ func (n *node) post(wrs ...verbs.SendWR) {
 	}
 }
 
+// local registers memory for the node's own requests, and waits until that is
+// done.
+func (n *node) local(mem []byte) []byte {
+	n.t.Helper()
+	if _, err := n.dev.Register(mem, verbs.AccessLocal); err != nil {
+		n.t.Fatal(err)
+	}
+	n.net.Advance(n.dev.Busy() - n.net.Now())
+	return mem
+}
+
 // send posts a message of a few bytes.
 func (n *node) send(id uint64, flags verbs.Flags, msg string) {
 	n.t.Helper()
-	n.post(verbs.SendWR{ID: id, Op: verbs.OpSend, Flags: flags, Data: []byte(msg)})
+	n.post(verbs.SendWR{ID: id, Op: verbs.OpSend, Flags: flags, Hdr: []byte(msg)})
 }
 
 // poll files everything there is.

@@ -20,12 +20,11 @@ const (
 	pktBye    // a queue pair ends, with a status for the peer
 	pktConnect
 	pktAccept
-	pktNotYet // the label is not connected on this side
 	pktNobody // there is no such device
 )
 
 var kindNames = [...]string{
-	"send", "read", "nothing", "ack", "no slot", "refused", "chunk", "cancel", "bye", "connect", "accept", "not yet", "nobody",
+	"send", "read", "nothing", "ack", "no slot", "refused", "chunk", "cancel", "bye", "connect", "accept", "nobody",
 }
 
 func (k kind) String() string { return kindNames[k] }

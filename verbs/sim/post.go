@@ -58,8 +58,8 @@ func (q *queuePair) valid(wr *verbs.SendWR) error {
 	default:
 		return fmt.Errorf("%w: request %v", verbs.ErrInvalid, wr.Op)
 	}
-	if q.dev.cfg.Strict && !(q.dev.registered(wr.Hdr) && q.dev.registered(wr.Data)) {
-		return fmt.Errorf("%w: local memory that is not registered", verbs.ErrInvalid)
+	if !q.dev.cfg.NoRegistration && !q.dev.registered(wr.Data, wr.Op) {
+		return fmt.Errorf("%w: %d bytes of local memory that is not registered", verbs.ErrInvalid, len(wr.Data))
 	}
 	return nil
 }

@@ -84,12 +84,12 @@ func (q *queuePair) deliver(p *packet) (kind, verbs.Status) {
 	view := q.rq.view(slot, len(p.data))
 	copy(view, p.data)
 	q.dev.count.received++
-	c := verbs.Completion{QP: q.num, Op: verbs.OpRecv, Len: uint32(len(view)), Flags: p.flags, Slot: slot, Data: view}
+	c := verbs.Completion{QP: q.num, Op: verbs.OpRecv, Len: uint32(len(view)), Flags: p.flags & verbs.WithImm, Slot: slot, Data: view}
 	if p.flags&verbs.WithImm != 0 {
 		c.Imm = p.imm
 	}
 	q.note("received", p.seq)
-	q.recvCQ.push(entry{c: c})
+	q.recvCQ.push(entry{c: c, solicited: p.flags&verbs.FlagSolicited != 0})
 	if q.rq.crossed() {
 		q.recvCQ.push(entry{c: verbs.Completion{QP: q.num, Op: verbs.OpLow, Slot: verbs.NoSlot}})
 	}

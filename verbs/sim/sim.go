@@ -16,6 +16,8 @@
 //     it has been polled.
 //   - Every message takes a slot. Without one the sender is told so, waits for
 //     the RNR timer and goes back to that message, and counts "rnr".
+//   - Data of a read, and of a send that is not inline, must lie in registered
+//     memory.
 //   - Inline memory is granted as it is by rxe: 32 bytes (two gathers of 16) or
 //     what was asked, at most MaxInline. Asking more is not an error here, as
 //     it is there: MaxInline is granted.
@@ -68,14 +70,14 @@ type DeviceConfig struct {
 	Retries    int           // after so many without an answer StatusRetry; 7
 
 	ConnectTimer   time.Duration // between two attempts to connect; 1 ms
-	ConnectRetries int           // after so many StatusRefused, or StatusRetry where nobody answers; 500
+	ConnectRetries int           // after so many StatusRefused; 500
 
 	RegisterCall time.Duration // cost of each Register; 1 µs
 	RegisterPage time.Duration // and of each 4 KiB of it; 50 ns
 
-	// Strict refuses sends that are not inline, and reads, whose local memory
-	// lies in no registration with AccessLocal: what an adapter needs.
-	Strict bool
+	// NoRegistration makes a device like shm: Attr.Registration is false,
+	// Register costs nothing, and local memory need not be registered.
+	NoRegistration bool
 }
 
 func (c DeviceConfig) withDefaults() DeviceConfig {
@@ -91,6 +93,9 @@ func (c DeviceConfig) withDefaults() DeviceConfig {
 	setDefault(&c.ConnectRetries, 500)
 	setDefault(&c.RegisterCall, time.Microsecond)
 	setDefault(&c.RegisterPage, 50*time.Nanosecond)
+	if c.NoRegistration {
+		c.RegisterCall, c.RegisterPage = 0, 0
+	}
 	return c
 }
 

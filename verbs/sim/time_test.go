@@ -15,9 +15,10 @@ import (
 // Messages take the link's delay, and the wire's time for their bytes.
 func TestDelayAndBandwidth(t *testing.T) {
 	net, a, b := newPair(t, sim.Config{Link: sim.Link{Delay: 5 * time.Microsecond, Bandwidth: 1e9}}, 8, 8)
+	mem := a.local(make([]byte, 952)) // 1000 with the header
 	start := net.Now()
 	for range 3 {
-		a.post(verbs.SendWR{Op: verbs.OpSend, Flags: verbs.Signaled, Data: make([]byte, 952)}) // 1000 with the header
+		a.post(verbs.SendWR{Op: verbs.OpSend, Flags: verbs.Signaled, Data: mem})
 	}
 	var at []time.Duration
 	for len(at) < 3 && net.Step() {
@@ -44,9 +45,10 @@ func TestFairWire(t *testing.T) {
 	net, a, b := newPair(t, sim.Config{Link: sim.Link{Bandwidth: 1e9}}, 64, 128)
 	other, back := a.newQP(64), b.newQP(64)
 	join(t, a, b, other, back, 2)
+	mem := a.local(make([]byte, 1000))
 	for _, qp := range []verbs.QP{a.qp, other} {
 		for range 20 {
-			if _, err := qp.PostSend([]verbs.SendWR{{Op: verbs.OpSend, Data: make([]byte, 1000)}}); err != nil {
+			if _, err := qp.PostSend([]verbs.SendWR{{Op: verbs.OpSend, Data: mem}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,10 +134,11 @@ func trace(t *testing.T, seed uint64) (lines []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	local := a.local(make([]byte, 50_000))
 	for i := range uint64(200) {
-		wr := []verbs.SendWR{{ID: i, Op: verbs.OpSend, Flags: verbs.Signaled, Data: make([]byte, i)}}
+		wr := []verbs.SendWR{{ID: i, Op: verbs.OpSend, Flags: verbs.Signaled, Data: local[:i]}}
 		if i%10 == 0 {
-			wr[0] = verbs.SendWR{ID: i, Op: verbs.OpRead, Flags: verbs.Signaled, Data: make([]byte, 50_000), Remote: verbs.Remote{Addr: mr.Addr(), Key: mr.Key()}}
+			wr[0] = verbs.SendWR{ID: i, Op: verbs.OpRead, Flags: verbs.Signaled, Data: local, Remote: verbs.Remote{Addr: mr.Addr(), Key: mr.Key()}}
 		}
 		for p, tries := 0, 0; p == 0; tries++ {
 			if p, err = a.qp.PostSend(wr); err != nil && tries > 10_000 {

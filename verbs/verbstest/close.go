@@ -264,7 +264,7 @@ func testPeerDeath(t *testing.T, h Harness) {
 		if busy {
 			load(r, a, b)
 		}
-		b.side.dead, b.side.idle, a.side.idle = true, true, false
+		b.side.idle, a.side.idle = true, false
 		r.net.Kill(1)
 		expectClosed(r, a, verbs.StatusPeerDead, verbs.StatusRetry)
 	}

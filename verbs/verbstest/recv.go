@@ -48,9 +48,8 @@ func (e *end) checkRecv(c *verbs.Completion, at int) error {
 	if !aligned8(c.Data) {
 		return errors.New("the view is not 8-aligned")
 	}
-	const back = verbs.WithImm
-	if got := c.Flags & back; got != want.flags&back {
-		return fmt.Errorf("flags %#x, want %#x", got, want.flags&back)
+	if c.Flags != want.flags&verbs.WithImm {
+		return fmt.Errorf("flags %#x, want %#x", c.Flags, want.flags&verbs.WithImm)
 	}
 	if want.flags&verbs.WithImm != 0 && c.Imm != want.imm {
 		return fmt.Errorf("immediate %#x, want %#x", c.Imm, want.imm)

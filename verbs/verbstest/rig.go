@@ -29,9 +29,7 @@ func newRig(t testing.TB, h Harness, n int, sh shape) *rig {
 	}
 	t.Cleanup(func() {
 		for _, s := range r.sides {
-			if !s.dead {
-				_ = s.dev.Close()
-			}
+			_ = s.dev.Close()
 		}
 	})
 	for i, dev := range r.net.Devices {

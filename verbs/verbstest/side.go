@@ -50,7 +50,6 @@ type side struct {
 
 	hold bool // received slots stay taken until release; ends have their own
 	idle bool // turns pass it by
-	dead bool // killed: no more calls
 	held []*message
 
 	lows  int // OpLow completions

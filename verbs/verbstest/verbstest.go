@@ -57,7 +57,7 @@ type Net struct {
 	Nobody []byte
 
 	// Kill ends device i as the death of its process would. The suite makes
-	// no further call on the device.
+	// no further call on the device but Close, when the test is over.
 	Kill func(i int)
 }
 
