@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -411,4 +412,31 @@ func TestBarrier(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// Calls that are blocked when the world closes end with ErrClosed.
+func TestCloseWhileBlocked(t *testing.T) {
+	run(t, 2, Config{}, func(ctx context.Context, c *Comm) error {
+		const blocked = 4
+		errs := make(chan error, blocked)
+		for i := range blocked {
+			go func() {
+				_, err := Recv(ctx, c, make([]byte, 8), 1-c.Rank(), 50+i)
+				errs <- err
+			}()
+		}
+		for c.World().Info().Counters["wait.parks"] < blocked-1 {
+			runtime.Gosched()
+		}
+		if err := c.World().Close(ctx); err != nil && !strings.Contains(err.Error(), "were not waited for") {
+			return err
+		}
+		for range blocked {
+			var gone *PeerError
+			if err := <-errs; !errors.Is(err, ErrClosed) && !errors.As(err, &gone) {
+				return fmt.Errorf("a blocked Recv ended with %v", err)
+			}
+		}
+		return nil
+	})
 }

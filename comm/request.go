@@ -92,6 +92,14 @@ func (r *request) wait(ctx context.Context) error {
 	r.on = &r.waiter
 	err := r.world.eng.Wait(ctx, &r.waiter)
 	r.on = nil
+	return waitError(err)
+}
+
+// waitError is what callers get for an error of the engine's Wait.
+func waitError(err error) error {
+	if errors.Is(err, progress.ErrClosed) {
+		return ErrClosed
+	}
 	return err
 }
 

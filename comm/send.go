@@ -38,7 +38,7 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	p := w.peers[peer]
-	if p.ep != nil && len(b) <= w.limit && p.ep.Send(context, int32(tag), b) {
+	if p.ep != nil && len(b) <= w.limit && !w.closed && p.ep.Send(context, int32(tag), b) {
 		return nil
 	}
 	r := w.get(c, op, peer, tag, b)
@@ -67,7 +67,7 @@ func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	p := w.peers[peer]
-	if p.ep != nil && len(b) <= w.limit && p.ep.Send(c.context, int32(tag), b) {
+	if p.ep != nil && len(b) <= w.limit && !w.closed && p.ep.Send(c.context, int32(tag), b) {
 		return Request{}
 	}
 	r := w.get(c, op, peer, tag, b)

@@ -88,7 +88,7 @@ func WaitAllInto(ctx context.Context, requests []Request, results []Result) erro
 		q.r.on = &group.waiter
 		group.waiter.Left++
 	}
-	err := w.eng.Wait(ctx, &group.waiter)
+	err := waitError(w.eng.Wait(ctx, &group.waiter))
 	clearWaiter(requests, group)
 	if err != nil {
 		return fmt.Errorf("comm: WaitAll: %w", err)

@@ -75,7 +75,8 @@ func (w *World) Close(ctx context.Context) error {
 	return errors.Join(err, w.job.Close(ctx))
 }
 
-// shut frees what the world holds. Peers see an orderly end.
+// shut frees what the world holds. Calls that are still blocked end with
+// ErrClosed; peers see an orderly end.
 func (w *World) shut() {
 	w.eng.Lock()
 	if w.closed {
@@ -83,6 +84,20 @@ func (w *World) shut() {
 		return
 	}
 	w.closed = true
+	for r := range w.table.Posted(nil) {
+		w.table.Remove(&r.recv)
+		r.complete(ErrClosed)
+	}
+	for u := range w.table.Unexpected(nil) {
+		if u.self != nil {
+			u.self.complete(ErrClosed)
+		}
+	}
+	for _, p := range w.peers {
+		if p.ep != nil {
+			w.rndv.Lost(&p.sends, ErrClosed)
+		}
+	}
 	w.eng.Unlock()
 	w.eng.Close()
 	if w.dev != nil {

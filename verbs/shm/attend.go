@@ -48,7 +48,7 @@ func (q *qp) up(l *link) {
 	q.limit = ringCells
 	q.cursor = int(h.Ring) * 16 % int(h.Pool.Slots) // not all senders at the same slot
 	q.state = qpReady
-	q.recvCQ.active = append(q.recvCQ.active, q)
+	q.recvCQ.add(q)
 }
 
 // ended reports a queue pair whose peer is gone, when all that the peer had
@@ -62,7 +62,7 @@ func (q *qp) ended() bool {
 	}
 	q.state = qpFailed
 	q.flush(statusOfReads(q.status))
-	q.dev.drop(q)
+	q.recvCQ.drop(q)
 	q.rq.reclaim(q.theirs)
 	if !q.haveEnd {
 		q.haveEnd = true

@@ -4,6 +4,7 @@ package shm
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -30,8 +31,11 @@ type cq struct {
 	// caller's lock) change it; Pending loads it without that lock.
 	count atomic.Int32
 
-	active []*qp // connected queue pairs that receive here; only Poll and Arm touch it
-	next   int   // where the next Poll begins
+	// active are the connected queue pairs that receive here. It is replaced,
+	// under the caller's lock, when one comes or goes; Poll reorders it. Pending
+	// loads it without that lock.
+	active atomic.Pointer[[]*qp]
+	next   int // where the next Poll begins
 	armed  verbs.Event
 }
 
@@ -44,6 +48,7 @@ func (d *Device) NewCQ(depth int) (verbs.CQ, error) {
 		return nil, fmt.Errorf("%w: shm: completion queue of depth %d", verbs.ErrInvalid, depth)
 	}
 	c := &cq{dev: d, depth: depth, done: make([]verbs.Completion, 0, min(depth, 256))}
+	c.active.Store(new([]*qp))
 	d.cqs = append(d.cqs, c)
 	return c, nil
 }
@@ -51,6 +56,17 @@ func (d *Device) NewCQ(depth int) (verbs.CQ, error) {
 func (c *cq) put(v verbs.Completion) {
 	c.done = append(c.done, v)
 	c.count.Add(1)
+}
+
+// add and drop change who receives here.
+func (c *cq) add(q *qp) {
+	list := append(slices.Clone(*c.active.Load()), q)
+	c.active.Store(&list)
+}
+
+func (c *cq) drop(q *qp) {
+	list := slices.DeleteFunc(slices.Clone(*c.active.Load()), func(o *qp) bool { return o == q })
+	c.active.Store(&list)
 }
 
 func (c *cq) full() bool { return len(c.done)-c.head+c.held >= c.depth }
@@ -80,18 +96,19 @@ func (c *cq) takeMessages(out []verbs.Completion) int {
 	n := 0
 	i := c.next
 	c.next = 0
-	for range c.active {
-		if i >= len(c.active) {
+	active := *c.active.Load()
+	for range active {
+		if i >= len(active) {
 			i = 0
 		}
 		if n == len(out) {
 			c.next = i
 			break
 		}
-		q := c.active[i]
+		q := active[i]
 		got := q.take(out[n:min(len(out), n+ringBudget)])
 		if got != 0 && i > 0 { // busy rings move to the front
-			c.active[i], c.active[i-1] = c.active[i-1], q
+			active[i], active[i-1] = active[i-1], q
 		}
 		n += got
 		i++
@@ -111,7 +128,7 @@ func (c *cq) takeDone(out []verbs.Completion) int {
 
 // Pending implements verbs.CQ.
 func (c *cq) Pending() bool {
-	for _, q := range c.active {
+	for _, q := range *c.active.Load() {
 		if q.rx.ready() {
 			return true
 		}
@@ -133,7 +150,7 @@ func (c *cq) Arm(ev verbs.Event) (again bool) {
 	// From here on a peer's publishing is answered by its bell; look for what
 	// came before. Cells that were polled are given back now: their sender may
 	// sleep for want of them.
-	for _, q := range c.active {
+	for _, q := range *c.active.Load() {
 		if q.rx.pos != q.rx.acked {
 			q.release()
 		}
@@ -151,7 +168,7 @@ func (c *cq) Arm(ev verbs.Event) (again bool) {
 
 // pendingArmed is Pending without work that only a peer can move.
 func (c *cq) pendingArmed() bool {
-	for _, q := range c.active {
+	for _, q := range *c.active.Load() {
 		if q.rx.ready() {
 			return true
 		}

@@ -131,6 +131,9 @@ func (d *Device) Close() error {
 		}
 	}
 	d.hangUp()
+	if d.regions.table != nil {
+		d.regions.closeAll()
+	}
 	for _, q := range d.qps {
 		if q.link != nil {
 			q.link.close()
@@ -163,7 +166,7 @@ func (d *Device) freeRing() (int, bool) {
 // forget removes a closed queue pair. Its ring can be used again only if no peer
 // ever knew of it: a peer may still write.
 func (d *Device) forget(q *qp) {
-	d.drop(q)
+	q.recvCQ.drop(q)
 	d.unlabel(q)
 	for i, o := range d.qps {
 		if o == q {
@@ -181,17 +184,6 @@ func (d *Device) forget(q *qp) {
 	if q.link != nil {
 		q.link.hangUp()
 		q.link.close()
-	}
-}
-
-// drop takes the queue pair from its receive CQ.
-func (d *Device) drop(q *qp) {
-	c := q.recvCQ
-	for i, o := range c.active {
-		if o == q {
-			c.active = append(c.active[:i], c.active[i+1:]...)
-			break
-		}
 	}
 }
 

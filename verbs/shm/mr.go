@@ -116,6 +116,21 @@ func (m *mr) Close() error {
 	return nil
 }
 
+// closeAll takes back all rights to read, since the device closes: peers keep
+// their mapping of the table. A peer that has been stopped in the middle of a
+// piece is not waited for longer than a second.
+func (r *regions) closeAll() {
+	limit := time.Now().Add(time.Second)
+	for i := range r.mem {
+		e := &r.table[i]
+		for r.mem[i] != nil && e.word.Load()&regionReader != 0 && time.Now().Before(limit) {
+			e.word.Or(regionClosing)
+			runtime.Gosched()
+		}
+		e.word.Store(0)
+	}
+}
+
 // lookup returns registered memory of this device, or nil.
 func (r *regions) lookup(key, addr, n uint64) []byte {
 	i := key & keyEntry
