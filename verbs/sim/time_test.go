@@ -40,7 +40,7 @@ func TestDelayAndBandwidth(t *testing.T) {
 	}
 }
 
-// Two queue pairs share a wire fairly, and so do two reads.
+// Two queue pairs take turns on a wire.
 func TestFairWire(t *testing.T) {
 	net, a, b := newPair(t, sim.Config{Link: sim.Link{Bandwidth: 1e9}}, 64, 128)
 	other, back := a.newQP(64), b.newQP(64)
