@@ -36,11 +36,15 @@ func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 			e.waits.note(&idle)
 			return nil
 		}
+		if e.closed {
+			return ErrClosed
+		}
 		if e.others > 0 {
 			// Those whose requests are done may need this core.
 			e.mu.Unlock()
 			runtime.Gosched()
 			e.mu.Lock()
+			n++ // look again before sleeping: the lock was free
 		}
 		if n > 0 {
 			idle.rounds = 0

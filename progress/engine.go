@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"fmt"
+	"net"
 	"sync"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -40,7 +42,9 @@ type Engine struct {
 	others  int         // completions, in this poll, of requests that others wait for
 	waits   recentWaits // decides how long to yield before sleeping
 	drives  uint64      // how often the role was taken, for the background goroutine
+	waiting int         // goroutines in Wait
 	closed  bool
+	left    chan struct{} // closed when the last has left Wait after Close
 	count   Counters
 	out     [batch]verbs.Completion
 	drained [batch]verbs.Completion // apart from out: handlers may drain
@@ -78,10 +82,33 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// Close stops the engine. Nobody may wait any more.
+// ErrClosed ends waits.
+var ErrClosed = fmt.Errorf("progress: the engine is closed: %w", net.ErrClosed)
+
+// Close stops the engine. It ends all waits, with ErrClosed, and returns when
+// the last who waited has given the lock back: afterwards no queue is touched.
 func (e *Engine) Close() {
 	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return
+	}
 	e.closed = true
+	if e.asleep {
+		e.kick()
+	}
+	for e.parked.head != nil {
+		e.unpark(e.parked.head)
+	}
+	e.left = make(chan struct{})
+	if e.waiting == 0 {
+		close(e.left)
+	}
+	left := e.left
+	e.mu.Unlock()
+	<-left
+	e.mu.Lock() // which the last to leave still had
+	e.left = nil
 	e.mu.Unlock()
 	e.stopBackground()
 	e.sleeper.close()
@@ -125,7 +152,7 @@ func (e *Engine) Posted() {
 // Poll makes one pass over the queues, unless somebody else drives: then nothing
 // is left to do. The lock is held. It returns how many completions it found.
 func (e *Engine) Poll() int {
-	if e.driving {
+	if e.driving || e.closed {
 		return 0
 	}
 	e.drives++

@@ -32,7 +32,23 @@ func (e *Engine) Done(w *Waiter) {
 // Wait returns when w.Left completions have been counted, or with ctx's error.
 // The lock is held when it is called and when it returns, and not in between.
 func (e *Engine) Wait(ctx context.Context, w *Waiter) error {
+	if w.Left <= 0 {
+		return nil
+	}
+	e.waiting++
+	err := e.wait(ctx, w)
+	if e.waiting--; e.waiting == 0 && e.left != nil {
+		close(e.left) // Close waits for it
+		e.left = nil
+	}
+	return err
+}
+
+func (e *Engine) wait(ctx context.Context, w *Waiter) error {
 	for w.Left > 0 {
+		if e.closed {
+			return ErrClosed
+		}
 		var err error
 		if e.driving {
 			err = e.park(ctx, w)
