@@ -122,18 +122,22 @@ type QP interface {
 
 	// Connect names the other end: the peer device's address, this end's
 	// label and the other end's. The other side calls Connect with the
-	// labels exchanged, before or after. It does not block: the first
+	// labels exchanged, before or after. Connect does not block: the first
 	// PostSend (even of no requests) starts the connection, sends wait in
 	// the queue or at the caller (ErrFull) until it stands, and a failure
 	// arrives as an OpClosed completion on the receive CQ: with StatusRefused
-	// where nobody answers within the device's time limit.
+	// where nobody answers within the device's time limit. Before that a
+	// queue pair doesn't learn that its peer has gone.
 	Connect(peer []byte, local, remote uint32) error
 
 	// PostSend takes wrs in order and returns how many it took. With ErrFull
 	// wrs[n:] were not taken, not even in part; room is announced by the
 	// event of an armed send CQ, or, where a wake finds nothing, by asking
 	// again. The slice wrs is not kept; the memory that it names is, as said in
-	// the package comment. Where Attr.Registration is set, Data of a read and
+	// the package comment. Requests complete in the order in which they were
+	// posted. One that is not signaled keeps its place in the queue until the
+	// completion of a later one was polled: signal at least one in a queue's
+	// depth. Where Attr.Registration is set, Data of a read and
 	// of a send that is not inline must lie in memory that was registered.
 	PostSend(wrs []SendWR) (n int, err error)
 
@@ -141,7 +145,8 @@ type QP interface {
 	// StatusAborted or, if it was too late, StatusOK.
 	Abort(id uint64)
 
-	// Close takes the queue pair down. What is posted is flushed.
+	// Close takes the queue pair down. What is posted is flushed; no OpClosed
+	// need follow, and a message that has not been polled is lost.
 	Close() error
 }
 
@@ -222,7 +227,7 @@ type Completion struct {
 	QP     uint32 // QP.Num
 	Imm    uint32
 	Len    uint32 // bytes of a received message
-	Slot   Slot
+	Slot   Slot   // NoSlot on all but messages that took one
 	Op     Op
 	Status Status
 	Flags  Flags
