@@ -21,15 +21,16 @@ const (
 	maxRegions = 4096
 	maxReads   = 256
 
-	chunkSize  = 32 << 10
-	chunkCount = 64 // 2 MiB: larger than a core's L2, see way.go
+	chunkUnit  = 4 << 10
+	chunkUnits = 512 // 2 MiB: larger than a core's L2, see chunks.go
+	chunkMost  = 32 << 10
 
 	headerOff = 0
 	regionOff = 4096
 	readOff   = regionOff + maxRegions*regionSize
 	chunkWOff = readOff + maxReads*lineSize
-	chunkOff  = chunkWOff + chunkCount*lineSize
-	ringsOff  = chunkOff + chunkCount*chunkSize
+	chunkOff  = chunkWOff + chunkUnits*lineSize
+	ringsOff  = chunkOff + chunkUnits*chunkUnit
 
 	lineSize   = 64
 	pairSize   = 128

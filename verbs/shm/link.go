@@ -47,7 +47,7 @@ func newLink(conn *net.UnixConn, h hello, fds [3]int, pid int, noVM bool) (*link
 	l.bell = bell{armed: &l.header.armed, fd: fds[2]}
 	l.regions = views[region](seg, regionOff, maxRegions)
 	l.reads = views[line](seg, readOff, maxReads)
-	l.chunkW = views[line](seg, chunkWOff, chunkCount)
+	l.chunkW = views[line](seg, chunkWOff, chunkUnits)
 	l.chunks = seg[chunkOff:ringsOff]
 	if !noVM {
 		l.probeVM()

@@ -131,7 +131,7 @@ func (q *qp) find(token uint64) int {
 
 // readChunk takes the next bytes of a streamed read.
 func (q *qp) readChunk(token, chunk, n uint64) bool {
-	if chunk >= chunkCount || n == 0 || n > chunkSize {
+	if n == 0 || n > chunkMost || chunk >= chunkUnits || n > (chunkUnits-chunk)*chunkUnit {
 		return false
 	}
 	ok := true
@@ -140,7 +140,7 @@ func (q *qp) readChunk(token, chunk, n uint64) bool {
 		if n > uint64(len(r.dst)-r.off) {
 			return false
 		}
-		copy(r.dst[r.off:], q.link.chunks[chunk*chunkSize:][:n])
+		copy(r.dst[r.off:], q.link.chunks[chunk*chunkUnit:][:n])
 		r.off += int(n)
 		if r.off == len(r.dst) {
 			q.dev.count.stream++

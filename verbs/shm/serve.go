@@ -20,33 +20,6 @@ type serve struct {
 	refuse  verbs.Status
 }
 
-// chunks is the ring of buffers through which a device streams, lent to the
-// reads of all its peers. It rotates and is larger than a core's second-level
-// cache: a chunk that was just read still lies in the reader's cache, and is slow
-// to write.
-type chunks struct {
-	words []line // 0, or the reader's ring number plus one
-	mem   []byte
-	next  int
-}
-
-func (c *chunks) init(seg []byte) {
-	c.words = views[line](seg, chunkWOff, chunkCount)
-	c.mem = seg[chunkOff:ringsOff]
-}
-
-// peek returns the next chunk if it is free.
-func (c *chunks) peek() (int, bool) {
-	// Pairs with the store in readChunk: the old bytes have been read.
-	for range chunkCount {
-		if c.words[c.next].word.Load() == 0 {
-			return c.next, true
-		}
-		c.next = (c.next + 1) % chunkCount // one slow reader must not stop the others
-	}
-	return 0, false
-}
-
 // serveNew takes a peer's request.
 func (q *qp) serveNew(addr, key, n, token uint64) bool {
 	if uint32(token) >= maxReads || n == 0 || len(q.dev.serves) >= maxReads*len(q.dev.qps) {
@@ -56,7 +29,7 @@ func (q *qp) serveNew(addr, key, n, token uint64) bool {
 	if q.dev.regions.lookup(key, addr, n) == nil {
 		s.refuse = verbs.StatusRemoteAccess
 	}
-	s.size = int(min(max(n/4, 4<<10), chunkSize)+63) &^ 63
+	s.size = chunkFor(n)
 	q.dev.work.Add(1)
 	q.dev.serves = append(q.dev.serves, s)
 	return true
@@ -89,13 +62,13 @@ func (s *serve) step() bool {
 	if q.state != qpReady || q.link.reads[uint32(s.token)].word.Load() != s.token>>32 {
 		return true
 	}
-	c, ok := d.chunk.peek()
+	n := min(s.left, uint64(s.size))
+	c, ok := d.chunk.find(int(n))
 	if !ok || !q.room() {
 		s.setBlocked(true)
 		return false
 	}
 	s.setBlocked(false)
-	n := min(s.left, uint64(s.size))
 	mem := d.regions.lookup(s.key, s.addr, n)
 	if mem == nil && s.refuse == verbs.StatusOK {
 		s.refuse = verbs.StatusRemoteAccess // closed meanwhile
@@ -105,9 +78,7 @@ func (s *serve) step() bool {
 		q.bell(true)
 		return true
 	}
-	d.chunk.words[c].word.Store(uint64(q.theirs))
-	d.chunk.next = (c + 1) % chunkCount
-	copy(d.chunk.mem[c*chunkSize:], mem)
+	copy(d.chunk.take(c, int(n), q.theirs), mem)
 	q.control(kindChunk, s.token, uint64(c), n)
 	q.bell(true)
 	s.addr += n
@@ -135,9 +106,9 @@ func (d *Device) movable() bool {
 	if len(d.serves) == 0 {
 		return false
 	}
-	_, chunk := d.chunk.peek()
 	for i := range d.serves {
-		if s := &d.serves[i]; chunk && s.qp.room() {
+		s := &d.serves[i]
+		if _, ok := d.chunk.find(int(min(s.left, uint64(s.size)))); ok && s.qp.room() {
 			return true
 		}
 	}
@@ -164,11 +135,4 @@ func (q *qp) dropServes() {
 		}
 		return s.qp == q
 	})
-}
-
-// releaseChunks takes back what a dead peer had not read.
-func (d *Device) releaseChunks(peer uint32) {
-	for i := range d.chunk.words {
-		d.chunk.words[i].word.CompareAndSwap(uint64(peer), 0)
-	}
 }
