@@ -3,6 +3,7 @@ package comm
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -82,4 +83,31 @@ func later(ctx context.Context, t *testing.T, c *Comm, unwaited Request) {
 	if _, _, err := unwaited.Test(); err != nil && !errors.Is(err, ErrClosed) {
 		t.Errorf("Test: %v", err)
 	}
+}
+
+// A rank fails while it reads a large message: the memory is let go of.
+func TestFailWhileReading(t *testing.T) {
+	eachConfig(t, func(t *testing.T, c Config) {
+		failed := errors.New("no more")
+		errs := runErrors(t, 2, c, func(ctx context.Context, c *Comm) error {
+			buf := make([]byte, 64<<20)
+			if c.Rank() == 1 {
+				return Send(ctx, c, buf, 0, 1)
+			}
+			r := Irecv(c, buf, 1, 1)
+			for !peek(c.world, func(w *World) bool { w.eng.Poll(); return w.rndv.Counters().Pulls > 0 }) {
+			}
+			go func() {
+				if _, err := r.Wait(ctx); err != nil && !errors.Is(err, ErrClosed) {
+					t.Errorf("Wait: %v", err)
+				}
+			}()
+			return failed
+		})
+		if !errors.Is(errs[0], failed) {
+			t.Error(errs)
+		}
+		runtime.GC() // panics for memory that was left pinned
+		runtime.GC()
+	})
 }

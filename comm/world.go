@@ -84,6 +84,10 @@ func (w *World) shut() {
 		return
 	}
 	w.closed = true
+	w.eng.Unlock()
+	w.eng.Close() // until then messages still arrive
+	w.eng.Lock()
+	defer w.eng.Unlock()
 	for r := range w.table.Posted(nil) {
 		w.table.Remove(&r.recv)
 		r.complete(ErrClosed)
@@ -98,14 +102,14 @@ func (w *World) shut() {
 			w.rndv.Lost(&p.sends, ErrClosed)
 		}
 	}
-	w.eng.Unlock()
-	w.eng.Close()
-	if w.dev != nil {
-		w.eng.Lock()
-		defer w.eng.Unlock()
-		if err := w.dev.Close(); err != nil {
-			w.log.WithError(err).Warn("comm: closing the device")
-		}
+	if w.dev == nil {
+		return
+	}
+	if err := w.dev.Close(); err != nil {
+		w.log.WithError(err).Warn("comm: closing the device")
+	}
+	if w.rndv != nil {
+		w.rndv.Abandon(ErrClosed)
 	}
 }
 

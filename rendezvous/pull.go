@@ -91,6 +91,18 @@ func (l *Layer) Read(c *verbs.Completion) {
 	l.done(l.pulls[c.ID], c.Status)
 }
 
+// Abandon ends the reads that no completion will end, since the device is closed
+// and doesn't touch their memory any more. Nobody is told but their owners.
+func (l *Layer) Abandon(err error) {
+	for _, p := range l.pulls {
+		if p != nil {
+			p.pin.Unpin()
+			p.Owner.Pulled(err)
+		}
+	}
+	l.pulls, l.free = nil, nil
+}
+
 func (l *Layer) done(p *Pull, s verbs.Status) {
 	l.pulls[p.id] = nil
 	l.free = append(l.free, p.id)
