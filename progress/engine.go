@@ -49,6 +49,8 @@ type Engine struct {
 	out     [batch]verbs.Completion
 	drained [batch]verbs.Completion // apart from out: handlers may drain
 
+	draining bool // drained is in use
+
 	sleeper sleeper
 	back    background
 }
@@ -127,8 +129,8 @@ func (e *Engine) AddDevice(d verbs.Device) error { return e.sleeper.add(d.WakeFD
 // AddRecv adds a receive CQ: it is polled whenever somebody drives.
 func (e *Engine) AddRecv(cq verbs.CQ, h Handler) { e.recv = append(e.recv, &source{cq: cq, handle: h}) }
 
-// AddSend adds a send CQ: it is polled while NeedSends is above zero, and by
-// Drain.
+// AddSend adds a send CQ: it is polled while NeedSends is above zero or something
+// waits to be sent, and by Drain.
 func (e *Engine) AddSend(cq verbs.CQ, h Handler) { e.send = append(e.send, &source{cq: cq, handle: h}) }
 
 // NeedSends changes by n the number of those who wait for send completions. The
@@ -142,9 +144,9 @@ func (e *Engine) Later(f Flusher) {
 }
 
 // Posted must be called, with the lock held, after something was posted that
-// only a poll moves on: a driver that sleeps is woken to look.
+// only a poll moves on: who sleeps, driver or background, is woken to look.
 func (e *Engine) Posted() {
-	if e.asleep {
+	if e.asleep || e.back.armed {
 		e.kick()
 	}
 }
@@ -161,15 +163,21 @@ func (e *Engine) Poll() int {
 }
 
 // Drain polls a send CQ that was added, because its send queue runs low. The lock
-// is held.
+// is held. A handler that drains while another drain is under way finds nothing:
+// what it wants comes after it.
 func (e *Engine) Drain(cq verbs.CQ) int {
+	if e.draining {
+		return 0
+	}
 	for _, s := range e.send {
 		if s.cq == cq {
 			e.count.SendPolls++
+			e.draining = true
 			n := cq.Poll(e.drained[:])
 			for i := range n {
 				s.handle(&e.drained[i])
 			}
+			e.draining = false
 			return n
 		}
 	}
@@ -191,7 +199,9 @@ func (e *Engine) poll() int {
 			n += got
 		}
 	}
-	if e.needs > 0 {
+	if e.needs > 0 || len(e.pending) != 0 {
+		// What waits for room is armed for in a send queue; completions that
+		// nobody took there would keep the driver from sleeping.
 		for _, s := range e.send {
 			e.count.SendPolls++
 			n += e.take(s)
@@ -223,15 +233,17 @@ func (s *source) rest(got int) {
 	s.skip = 1<<min(s.quiet/64, 5) - 1
 }
 
+// flush tries what is pending, and what comes to it in the meantime.
 func (e *Engine) flush() {
-	keep := e.pending[:0]
-	for _, f := range e.pending {
-		if !f.Flush() {
-			keep = append(keep, f)
+	kept := 0
+	for i := 0; i < len(e.pending); i++ {
+		if f := e.pending[i]; !f.Flush() {
+			e.pending[kept] = f
+			kept++
 		}
 	}
-	clear(e.pending[len(keep):])
-	e.pending = keep
+	clear(e.pending[kept:])
+	e.pending = e.pending[:kept]
 }
 
 // somethingPending says, without the lock, whether a poll may find something.

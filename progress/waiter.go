@@ -82,10 +82,14 @@ func (e *Engine) park(ctx context.Context, w *Waiter) error {
 	e.mu.Lock()
 	if w.parked {
 		e.parked.remove(w)
-	} else if err != nil {
-		// Woken and cancelled at once: take the token, and pass on the role
-		// that may have come with it.
-		<-w.wake
+		return err
+	}
+	if err != nil {
+		<-w.wake // woken and cancelled at once: take the token
+	}
+	if err != nil || w.Left <= 0 {
+		// The role may have come with the token, and w won't drive: it is
+		// cancelled, or somebody's Poll has completed it meanwhile.
 		e.handOver()
 	}
 	return err
