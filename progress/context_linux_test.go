@@ -20,7 +20,9 @@ func TestContext(t *testing.T) {
 		{"parked", func(b *bench, g *waiting) { b.until("a waiter to park", func() bool { return g.w.parked }) }, false},
 		{"driving", func(b *bench, g *waiting) { b.until("a driver", func() bool { return g.w.driver }) }, false},
 		{"sleeping", func(b *bench, _ *waiting) { b.sleeping() }, false},
-		{"busy", func(b *bench, g *waiting) { b.until("a driver", func() bool { return g.w.driver && b.count.RecvPolls > 10 }) }, true},
+		{"busy", func(b *bench, g *waiting) {
+			b.until("a driver", func() bool { return g.w.driver && b.count.RecvPolls > 10 })
+		}, true},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			b := newBench(t, Config{OwnCore: v.name == "driving"})

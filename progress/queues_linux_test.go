@@ -32,11 +32,15 @@ func TestQuietQueues(t *testing.T) {
 		t.Errorf("%d polls in the first 64 passes", n)
 	}
 	pass(10_000)
-	n, skipped := quiet.polls.Load(), b.Counters().SkippedPolls
-	if n > 64+10_000/24 || n < 10_000/32 || int(skipped) != 10_064-int(n) {
-		t.Errorf("%d polls, %d skipped, of 10064", n, skipped)
+	if n, skipped := quiet.polls.Load(), b.Counters().SkippedPolls; int(skipped) != 10_064-int(n) {
+		t.Errorf("%d polls and %d skipped, of 10064", n, skipped)
 	}
-	if busy := b.cq.polls.Load(); busy != 10_064 {
+	n := quiet.polls.Load()
+	pass(3200)
+	if n = quiet.polls.Load() - n; n != 100 {
+		t.Errorf("%d polls in 3200 passes, after 10000", n)
+	}
+	if busy := b.cq.polls.Load(); busy != 13_264 {
 		t.Errorf("the busy queue was polled %d times", busy)
 	}
 	quiet.push(completion(5))

@@ -126,6 +126,27 @@ func TestSleepArmsSends(t *testing.T) {
 	}
 }
 
+// Send completions that nobody needs don't keep a driver awake whose sends wait
+// for room.
+func TestSleepsWhileFull(t *testing.T) {
+	b := newBench(t, Config{})
+	send := b.dev.newCQ()
+	b.AddSend(send, func(*verbs.Completion) {})
+	send.push(completion(8))
+	f := &flusher{}
+	b.Lock()
+	b.Later(f)
+	b.Unlock()
+	g := b.wait(context.Background(), 1, 1)
+	b.sleeping()
+	b.until("the send queue to be armed", func() bool { return send.armedFor() == verbs.Any })
+	b.Lock()
+	f.done = true
+	b.Unlock()
+	b.cq.push(completion(1))
+	b.ends(g, "the sleeper")
+}
+
 // An event that comes between the last poll and the arming is not slept over.
 func TestArmAgain(t *testing.T) {
 	b := newBench(t, Config{})
