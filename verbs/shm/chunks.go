@@ -2,6 +2,8 @@
 
 package shm
 
+import "golang.org/x/sys/unix"
+
 // chunks is the ring of buffers through which a device streams, lent to the
 // reads of all its peers. A chunk is a run of units; its first unit's word says
 // who has it. Runs follow each other without gaps through the whole ring, which
@@ -12,6 +14,7 @@ type chunks struct {
 	size  []int  // of the run that was lent last at this unit, in units
 	mem   []byte
 	next  int
+	warm  bool // mem has its pages
 }
 
 func (c *chunks) init(seg []byte) {
@@ -68,6 +71,10 @@ func (c *chunks) busy(at, k int) int {
 
 // take lends the run for n bytes at unit to a reader.
 func (c *chunks) take(unit, n int, reader uint32) []byte {
+	if !c.warm {
+		c.warm = true
+		_ = unix.Madvise(c.mem, unix.MADV_POPULATE_WRITE)
+	}
 	c.size[unit] = units(n)
 	c.words[unit].word.Store(uint64(reader))
 	c.next = (unit + units(n)) % chunkUnits

@@ -23,6 +23,7 @@ type link struct {
 	reads   []line
 	chunkW  []line
 	chunks  []byte
+	warm    bool // chunks have their pages
 	hello   hello
 
 	pid   int  // 0: not visible from here

@@ -5,6 +5,8 @@ package shm
 import (
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
@@ -69,6 +71,11 @@ func (q *qp) read(wr *verbs.SendWR) error {
 
 // askStream asks the peer for what is missing.
 func (q *qp) askStream(i int, r *read) bool {
+	if !q.link.warm {
+		q.link.warm = true
+		// One call instead of a fault for each page, in the middle of a message.
+		_ = unix.Madvise(q.link.chunks, unix.MADV_POPULATE_READ)
+	}
 	// The peer loads the word before each chunk, and stops when it differs:
 	// that is how a read is withdrawn.
 	r.word.word.Store(uint64(r.gen))

@@ -24,9 +24,9 @@ type pace struct {
 }
 
 const (
-	paceSamples = 3   // of each way before one is preferred
+	paceSamples = 8   // of each way, in turn, before one is preferred
 	paceAgain   = 128 // every so many reads the slower way is tried again
-	paceWeight  = 0.25
+	paceUp      = 1.0 / 16
 )
 
 func paceClass(n int) int { return min(max(bits.Len(uint(n))-13, 0), 15) }
@@ -36,10 +36,11 @@ func paceWay(w Way) int { return int(w - Stream) }
 func (p *pace) pick(n int) Way {
 	c := &p.class[paceClass(n)]
 	c.total++
-	for w := Stream; w <= Copy; w++ {
-		if c.n[paceWay(w)] < paceSamples {
-			return w
+	if n := c.n; n[0] < paceSamples || n[1] < paceSamples {
+		if n[0] <= n[1] {
+			return Stream
 		}
+		return Copy
 	}
 	best, other := Stream, Copy
 	if c.est[paceWay(Copy)] < c.est[paceWay(Stream)] {
@@ -54,11 +55,12 @@ func (p *pace) pick(n int) Way {
 func (p *pace) note(w Way, n int, took float64) {
 	c := &p.class[paceClass(n)]
 	i := paceWay(w)
-	if c.n[i] == 0 {
+	// Down at once and up slowly: a read that was interrupted, or was the first
+	// to touch the memory, says nothing of the way.
+	if c.n[i] == 0 || took < c.est[i] {
 		c.est[i] = took
 	} else {
-		// A sample that was interrupted says nothing of the way.
-		c.est[i] += paceWeight * (min(took, 4*c.est[i]) - c.est[i])
+		c.est[i] += paceUp * (min(took, 4*c.est[i]) - c.est[i])
 	}
 	c.n[i]++
 }
