@@ -16,7 +16,14 @@ type RunFunc = func(context.Context, *Comm) error
 // exits with 1 or with what the error's ExitCode method says; an error with an
 // empty text is not printed.
 func Main(run RunFunc) {
-	if err := Run(context.Background(), Config{}, run); err != nil {
+	ctx := context.Background()
+	w, err := Init(ctx, Config{})
+	if err == nil {
+		// After an error the world is left as it is. Other goroutines may be in
+		// its calls and use its memory, and to its peers this is no good end.
+		err = w.run(ctx, run)
+	}
+	if err != nil {
 		if text := err.Error(); text != "" {
 			fmt.Fprintln(os.Stderr, text)
 		}
@@ -31,9 +38,17 @@ func Run(ctx context.Context, c Config, run RunFunc) error {
 	if err != nil {
 		return err
 	}
+	if err := w.run(ctx, run); err != nil {
+		w.shut()
+		return err
+	}
+	return nil
+}
+
+// run runs a program in its world, and closes that unless the program fails.
+func (w *World) run(ctx context.Context, run RunFunc) error {
 	if err := run(ctx, w.Comm()); err != nil {
 		w.job.Abort(exitCode(err), oneLine(err))
-		w.shut()
 		return err
 	}
 	if err := w.Close(ctx); err != nil && !errors.Is(err, ErrClosed) {
