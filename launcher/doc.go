@@ -16,8 +16,16 @@
 //     What they had started becomes the front's, if the front may take it
 //     (Job.Solo, as in verbrun), and it kills that.
 //
+// Only if both are killed at the same moment can something stay behind: what
+// the ranks had started, and a folder with a program that was built. The two
+// have different names, so that killing by name kills one.
+//
 // When a job ends, everything that its ranks started ends with it. A program
 // that is to outlive the job must be started by something else.
+//
+// Ranks may have a real-time priority (chrt -f 10 verbrun …). The two processes
+// of the launcher then have the next higher one, since ranks that spin would
+// not let them run.
 //
 // # Exit status
 //
@@ -38,17 +46,34 @@
 // The first rank to fail is the first in the order in which processes died,
 // not in the order in which the launcher noticed. One line on standard error
 // names the rank, its process and the reason, after all output of the ranks.
+// Where deaths overlap, a rank killed by a signal counts before ranks that
+// exited or called abort, for it is they who saw it die.
 //
 // # Signals
 //
 // INT, TERM, HUP and QUIT are passed to each rank's process group, as a
 // terminal would; USR1 and USR2 to the rank's process alone. When a job is
 // ended early, each rank's process group gets TERM and, a second later, KILL.
+// A second interrupt kills at once. Suspending the launcher (control-Z) doesn't
+// suspend the ranks. If the go command that runs verbrun (go run, go tool) is
+// killed, the job is canceled.
 //
 // # Streams
 //
-// Rank 0 gets the launcher's standard input itself, or what is typed if that
-// is a terminal; the others get /dev/null. Output is passed on in whole lines.
+// Rank 0 gets the launcher's standard input itself, or a pipe with what is
+// typed if that is a terminal; the others get /dev/null. Output is passed on in
+// whole lines of up to a mebibyte; an unfinished line is shown at once only at
+// a terminal, to whoever is typing. If the reader of the output goes away, the
+// ranks go on and the output is dropped; if it can't be written for another
+// reason (a full disk), the job's status is 125 unless a rank has failed.
+//
 // The launcher waits for whoever reads its output as long as it takes: that is
-// its one wait without a limit.
+// its one wait without a limit, and a signal ends it.
+//
+// # Environment
+//
+// Ranks get PMI_FD, PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS and,
+// if each has a core of its own, VERBENA_OWN_CORE=1. What another launcher has
+// said about itself in variables of PMI and PMIx is removed; all else is passed
+// on as it is, GOMAXPROCS included.
 package launcher

@@ -38,7 +38,7 @@ func (v *supervisor) loop() {
 			if !ok {
 				orders, v.hurry = nil, true
 				v.end(&failure{rank: -1, status: StatusInternal}, killing)
-				continue
+				break
 			}
 			v.obey(o)
 		case <-timeout:
@@ -47,14 +47,20 @@ func (v *supervisor) loop() {
 			}
 			v.end(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: rank %s", v.spec.Timeout, ranges(v.running()))}, ending)
 		case <-v.deadline.C:
-			if over = v.late(); over && v.hurry {
-				return
+			if over {
+				v.unread()
+			}
+			if over = v.late(); over && v.asked != 0 && time.Since(v.askedAt) < askedLately {
+				v.deadline.Reset(unreadGrace)
 			}
 		case <-copied:
 			copied = nil
 		case <-none:
 			none = nil
 			v.leave()
+		}
+		if over && v.hurry {
+			return
 		}
 		v.judge()
 	}
@@ -98,7 +104,22 @@ func (v *supervisor) obey(o order) {
 			return
 		}
 	}
-	v.signal(sig, sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2, -1)
+	own := sig == syscall.SIGUSR1 || sig == syscall.SIGUSR2
+	if !own {
+		v.asked, v.askedAt = sig, time.Now()
+	}
+	if len(v.running()) == 0 && !own {
+		v.unread()
+		return
+	}
+	v.signal(sig, !own, -1)
+}
+
+// unread is the end of a job whose ranks are gone, and which was told to end,
+// while nobody reads its output.
+func (v *supervisor) unread() {
+	v.hurry = true
+	v.end(&failure{rank: -1, status: 128 + int(v.asked), why: fmt.Sprintf("ended by %s with output unread", signalName(v.asked))}, killing)
 }
 
 // signal sends to all ranks but one.

@@ -24,8 +24,13 @@ const (
 	killGrace = 2 * time.Second        // from KILL to giving up
 	killAgain = 10 * time.Millisecond  // between rounds of KILL
 	restGrace = 500 * time.Millisecond // for what ranks that went well left behind
-	dieGrace  = 100 * time.Millisecond // for a rank that has begun to die
-	pmiGrace  = 100 * time.Millisecond // for the last words of a rank whose connection somebody else holds
+	// Output that is unread when the ranks have gone is waited for, but not
+	// for long if somebody has just asked for the job's end.
+	askedLately = 5 * time.Second
+	unreadGrace = time.Second
+
+	dieGrace = 100 * time.Millisecond // for a rank that has begun to die
+	pmiGrace = 100 * time.Millisecond // for the last words of a rank whose connection somebody else holds
 )
 
 // The supervisor is this same program, started again under another name.
@@ -90,7 +95,9 @@ type supervisor struct {
 	patience *time.Timer // with awaited
 	overlap  bool        // some died while others were dying
 	judged   int
-	ints     int // interrupts so far
+	ints     int            // interrupts so far
+	asked    syscall.Signal // the last that means the job's end
+	askedAt  time.Time
 	failure  *failure
 	hurry    bool // nobody is left who would read the output
 }
@@ -192,9 +199,17 @@ func (v *supervisor) say(line string) {
 	if v.hurry {
 		limit = time.After(restGrace)
 	}
-	select {
-	case <-said:
-	case <-limit:
+	for {
+		select {
+		case <-said:
+			return
+		case <-limit:
+			return
+		case o, ok := <-v.orders:
+			if !ok || o.Cancel || o.Signal == int(syscall.SIGINT) || o.Signal == int(syscall.SIGTERM) {
+				return // nor for ever
+			}
+		}
 	}
 }
 

@@ -183,3 +183,32 @@ func TestKilledWithFullPipe(t *testing.T) {
 	}
 	_ = w.Close()
 }
+
+// The ranks are done, nobody reads what they said, and that is enough.
+func TestUnreadOutput(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := prepareRanks(t, "lines:800", "-n", "2")
+		j.cmd.Stdout = w
+		j.start()
+		_ = w.Close()
+		j.unread(r)
+		if sig == syscall.SIGKILL {
+			j.dead()
+			j.clean(2 * time.Second)
+		} else {
+			j.signal(sig)
+			start := time.Now()
+			if status := j.wait(); status != 143 || !strings.Contains(j.err.String(), "ended by SIGTERM with output unread") {
+				t.Errorf("%d, %q", status, j.err.String())
+			}
+			if took := time.Since(start); took > 3*time.Second {
+				t.Errorf("took %v", took)
+			}
+		}
+		_ = r.Close()
+	}
+}

@@ -141,11 +141,7 @@ func TestSlowReader(t *testing.T) {
 	j.cmd.Stdout = w
 	j.start()
 	_ = w.Close()
-	fds := []unix.PollFd{{Fd: int32(r.Fd()), Events: unix.POLLIN}}
-	j.until("output, and the ranks' end", func() bool {
-		n, _ := unix.Poll(fds, 0)
-		return n == 1 && len(j.processes()) == 2
-	})
+	j.unread(r)
 	// Longer than the graces that follow: it still waits.
 	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if n := len(j.processes()); n != 2 {
@@ -159,6 +155,16 @@ func TestSlowReader(t *testing.T) {
 	if status := j.wait(); status != 0 || strings.Count(got.String(), "\n") != 1600 {
 		t.Errorf("%d, %d lines", status, strings.Count(got.String(), "\n"))
 	}
+}
+
+// unread waits until there is output and all ranks are gone.
+func (j *job) unread(r *os.File) {
+	j.t.Helper()
+	fds := []unix.PollFd{{Fd: int32(r.Fd()), Events: unix.POLLIN}}
+	j.until("output, and the ranks' end", func() bool {
+		n, _ := unix.Poll(fds, 0)
+		return n == 1 && len(j.processes()) == 2
+	})
 }
 
 // What a rank leaves behind with its streams is heard for a moment and ended.
