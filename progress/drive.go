@@ -29,6 +29,7 @@ func (e *Engine) drive(ctx context.Context, w *Waiter) error {
 
 func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 	var idle idle
+	looked := false
 	for {
 		e.others = 0
 		n := e.poll()
@@ -39,31 +40,43 @@ func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 		if e.closed {
 			return ErrClosed
 		}
-		if e.others > 0 {
-			// Those whose requests are done may need this core.
+		if n > 0 || e.others > 0 {
+			// Others may want the lock, and those whose requests are done
+			// this core. What happens meanwhile is seen by the next poll.
+			done := e.others > 0
 			e.mu.Unlock()
-			runtime.Gosched()
+			if done {
+				runtime.Gosched()
+			}
 			e.mu.Lock()
-			n++ // look again before sleeping: the lock was free
-		}
-		if n > 0 {
 			idle.rounds = 0
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			continue
 		}
-		if idle.rounds > 0 { // not at the first look: it costs a few nanoseconds
+		if looked { // the first look costs no more than it must
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
+		looked = true
 		switch e.phase(&idle) {
 		case phaseSpin:
 			e.mu.Unlock()
-			e.spin()
+			if e.spin() {
+				// Perhaps not a completion, but something that moves, like a
+				// read that is being served: no reason to yield.
+				idle.rounds = 0
+			}
 			e.mu.Lock()
 		case phaseYield:
 			e.mu.Unlock()
 			runtime.Gosched()
 			yieldThread()
+			if e.somethingPending() {
+				idle.rounds = 0
+			}
 			e.mu.Lock()
 		case phaseSleep:
 			idle.slept = true
@@ -76,14 +89,15 @@ func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 }
 
 // spin looks at the queues, without the lock, until there is something or a
-// round is over.
-func (e *Engine) spin() {
+// round is over. It says which.
+func (e *Engine) spin() (found bool) {
 	for range spinRound {
 		if e.somethingPending() {
-			return
+			return true
 		}
 	}
 	runtime.Gosched()
+	return false
 }
 
 // idle is how long the present wait has found nothing.
