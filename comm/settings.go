@@ -26,7 +26,7 @@ type Config struct {
 	MaxInline int
 	// EagerLimit is the largest message, in bytes, that is sent without waiting
 	// for its receiver. Negative: none but empty ones. VERBENA_EAGER_LIMIT;
-	// default 8192.
+	// default 16384.
 	EagerLimit int
 	// Slots is how many receive slots of the eager limit's size the shared
 	// queue has, or each peer's. VERBENA_SLOTS; default 256.
@@ -67,7 +67,7 @@ type knob struct {
 var knobs = []knob{
 	{"VERBENA_RECV", "srq", "", "Receive slots: srq, one queue for all peers, or peer, a queue for each."},
 	{"VERBENA_MAX_INLINE", "400", "bytes", "Bytes that a send asks to carry inline; what the device grants counts."},
-	{"VERBENA_EAGER_LIMIT", "8192", "bytes", "The largest message that is sent without waiting for its receiver."},
+	{"VERBENA_EAGER_LIMIT", "16384", "bytes", "The largest message that is sent without waiting for its receiver."},
 	{"VERBENA_SLOTS", "256", "slots", "Receive slots in the shared queue, or in each peer's."},
 	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
 	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
