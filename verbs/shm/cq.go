@@ -156,7 +156,7 @@ func (c *cq) Arm(ev verbs.Event) (again bool) {
 		}
 	}
 	for _, q := range d.qps {
-		if q.sendCQ == c && q.refused && q.announce() {
+		if q.sendCQ == c && q.lack != 0 && q.announce() {
 			again = true
 		}
 	}

@@ -19,6 +19,15 @@ const (
 	qpClosed
 )
 
+// lack says what was missing for requests that were not taken.
+type lack uint8
+
+const (
+	lackCell lack = 1 << iota // or a connection
+	lackSlot
+	lackEnd // the end of another request, which is a completion
+)
+
 // qp is a queue pair.
 type qp struct {
 	dev    *Device
@@ -39,7 +48,7 @@ type qp struct {
 	mine     uint32 // this queue pair's number in the peer's owner words
 	link     *link
 	txShadow *raceWord
-	refused  bool // a request was not taken for want of room
+	lack     lack // since the last announcement
 
 	// Receiving: the ring in this device's segment.
 	rx      rx
@@ -127,11 +136,8 @@ func (q *qp) PostSend(wrs []verbs.SendWR) (n int, err error) {
 	if n > 0 && q.state == qpReady {
 		q.bell(solicited)
 	}
-	if err != nil {
-		if q.state != qpReady {
-			return n, verbs.ErrState
-		}
-		q.refused = q.refused || err == verbs.ErrFull
+	if err != nil && q.state != qpReady {
+		return n, verbs.ErrState
 	}
 	return n, err
 }
@@ -153,7 +159,7 @@ func (q *qp) postEarly(wrs []verbs.SendWR) (int, error) {
 		if len(wrs) == 0 {
 			return 0, nil
 		}
-		q.refused = true
+		q.lack |= lackCell
 		return 0, verbs.ErrFull
 	}
 	return 0, verbs.ErrState
@@ -165,21 +171,18 @@ func (q *qp) announce() bool {
 	if q.state != qpReady {
 		return q.state == qpFailed
 	}
-	q.tx.want.Store(1)
-	q.slots.want.Store(1)
-	if !q.room() {
+	if q.lack == lackEnd {
 		return false
 	}
-	// Cells are free. Is a slot, if that is what was missing?
-	i, ok := q.claim()
-	if ok {
-		q.slots.owners[i].Store(slotFree)
-		q.cursor = int(i)
+	q.tx.want.Store(1)
+	q.slots.want.Store(1)
+	// A slot is only looked for, not claimed: another sender that looks at the
+	// same moment would sleep beside it.
+	if !q.room() || q.lack&lackCell == 0 && !q.slots.free() {
+		return false
 	}
-	if ok {
-		q.refused = false
-	}
-	return ok
+	q.lack = 0
+	return true
 }
 
 // fail puts the queue pair in the error state: nothing of the peer's is believed

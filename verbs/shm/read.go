@@ -48,7 +48,7 @@ func (d *Device) initReads() {
 func (q *qp) read(wr *verbs.SendWR) error {
 	d := q.dev
 	if q.reads >= q.depth || len(d.freeRd) == 0 || q.sendCQ.full() {
-		return verbs.ErrFull
+		return q.full(lackEnd)
 	}
 	i := d.freeRd[len(d.freeRd)-1]
 	r := &d.reading[i]
@@ -57,7 +57,7 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	r.start = time.Now()
 	r.gen++
 	if r.way == Stream && !q.askStream(i, r) {
-		return verbs.ErrFull
+		return q.full(lackCell)
 	}
 	r.qp, r.number = q, q.reading(r)
 	d.freeRd = d.freeRd[:len(d.freeRd)-1]

@@ -58,6 +58,16 @@ func (s *slots) at(i uint32, n int) []byte {
 	return s.mem[off : off+n : off+n]
 }
 
+// free says whether a slot is free.
+func (s *slots) free() bool {
+	for i := range s.owners {
+		if s.owners[i].Load() == slotFree {
+			return true
+		}
+	}
+	return false
+}
+
 // rq is a receive queue of this device.
 type rq struct {
 	dev    *Device

@@ -32,8 +32,11 @@ func (q *qp) send(wr *verbs.SendWR) error {
 	if n > q.slots.size && n > cellMax {
 		return verbs.ErrTooLong
 	}
-	if !q.room() || wr.Flags&verbs.Signaled != 0 && q.sendCQ.full() {
-		return verbs.ErrFull
+	if !q.room() {
+		return q.full(lackCell)
+	}
+	if wr.Flags&verbs.Signaled != 0 && q.sendCQ.full() {
+		return q.full(lackEnd)
 	}
 	c := &q.tx.cells[q.pos&(ringCells-1)]
 	kind := uint16(kindSend)
@@ -49,7 +52,7 @@ func (q *qp) send(wr *verbs.SendWR) error {
 		i, ok := q.claim()
 		if !ok {
 			q.dev.count.rnr++
-			return verbs.ErrFull
+			return q.full(lackSlot)
 		}
 		step(stepClaimed)
 		kind = kindSlot
@@ -72,6 +75,12 @@ func (q *qp) send(wr *verbs.SendWR) error {
 		q.sent(wr.ID)
 	}
 	return nil
+}
+
+// full remembers what a request wants: it is announced when the send CQ is armed.
+func (q *qp) full(l lack) error {
+	q.lack |= l
+	return verbs.ErrFull
 }
 
 // publish makes cell c, the next of the ring, visible.
