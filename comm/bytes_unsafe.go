@@ -1,14 +1,17 @@
 package comm
 
 import (
+	"reflect"
 	"unsafe"
 )
 
 // bytesOf returns the memory of buf. It checks T: pointer-free, and of a size.
 func bytesOf[T any](w *World, buf []T) ([]byte, error) {
 	var t T
-	if err := w.types.check(typeWord[T](), typeOf[T]); err != nil {
-		return nil, err
+	if word := typeWord[T](); !w.types.known(word) {
+		if err := w.types.learn(word, reflect.TypeFor[T]()); err != nil {
+			return nil, err
+		}
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*int(unsafe.Sizeof(t))), nil
 }

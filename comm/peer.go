@@ -29,49 +29,62 @@ func (p *peer) gone() error {
 	return p.lost
 }
 
+// Message implements eager.Upper.
+func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint32, body []byte) {
+	p := w.peers[ep.Peer]
+	if !w.follows(p, seq) {
+		return
+	}
+	key := match.Key{Context: context, Source: int32(p.rank), Tag: tag}
+	r, at := w.table.Arrive(key)
+	if r != nil {
+		w.deliver(r, p.rank, int(tag), body)
+		return
+	}
+	u := w.getUnexpected(p.rank, int(tag))
+	w.keep(u, body)
+	w.table.AddUnexpected(&u.msg, key, at)
+}
+
 // Arrived implements eager.Upper.
 func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	p := w.peers[ep.Peer]
-	if p.lost != nil {
-		return // it broke the protocol
-	}
+	x := eager.ParseExtension(body)
 	if h.Kind == eager.Finish {
-		if err := w.rndv.Finished(&p.sends, h.Flags, eager.ParseExtension(body)); err != nil {
+		if err := w.rndv.Finished(&p.sends, h.Flags, x); err != nil && p.lost == nil {
 			w.distrust(p, err)
 		}
 		return
 	}
-	if p.seq++; h.Seq != p.seq {
-		w.distrust(p, errOrder)
+	if !w.follows(p, h.Seq) {
+		return
+	}
+	if x.Length > 1<<62 {
+		w.distrust(p, errLength)
 		return
 	}
 	key := match.Key{Context: h.Context, Source: int32(p.rank), Tag: h.Tag}
 	r, at := w.table.Arrive(key)
-	if h.Kind == eager.Data {
-		if r != nil {
-			w.deliver(r, p.rank, int(h.Tag), body)
-			return
-		}
-		u := w.getUnexpected(p.rank, int(h.Tag))
-		w.keep(u, body)
-		w.table.AddUnexpected(&u.msg, key, at)
-		return
-	}
-	offer := eager.ParseExtension(body)
-	if offer.Length > 1<<62 {
-		w.distrust(p, errLength)
-		if r == nil {
-			return
-		}
-	}
 	if r != nil {
-		w.pull(r, p, int(h.Tag), offer)
+		w.pull(r, p, int(h.Tag), x)
 		return
 	}
 	u := w.getUnexpected(p.rank, int(h.Tag))
-	u.from, u.offer = p, offer
+	u.from, u.offer = p, x
 	w.count.Unexpected++
 	w.table.AddUnexpected(&u.msg, key, at)
+}
+
+// follows checks that a message is the next of its sender.
+func (w *World) follows(p *peer, seq uint32) bool {
+	if p.lost != nil {
+		return false // it broke the protocol
+	}
+	if p.seq++; seq != p.seq {
+		w.distrust(p, errOrder)
+		return false
+	}
+	return true
 }
 
 var (

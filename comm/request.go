@@ -92,6 +92,9 @@ func (r *request) wait(ctx context.Context) error {
 	r.on = &r.waiter
 	err := r.world.eng.Wait(ctx, &r.waiter)
 	r.on = nil
+	if err == nil {
+		return nil
+	}
 	return waitError(err)
 }
 

@@ -36,11 +36,12 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 	}
 	w := c.world
 	w.eng.Lock()
-	defer w.eng.Unlock()
 	p := w.peers[peer]
 	if p.ep != nil && len(b) <= w.limit && !w.closed && p.ep.Send(context, int32(tag), b) {
+		w.eng.Unlock()
 		return nil
 	}
+	defer w.eng.Unlock()
 	r := w.get(c, op, peer, tag, b)
 	defer w.put(r)
 	w.startSend(r, p, context)

@@ -16,22 +16,21 @@ type types struct {
 	bad  sync.Map // type word → error
 }
 
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+// known says whether the type with this word was seen, and is good.
+func (c *types) known(word uintptr) bool { return c.slot(word).Load() == word }
 
-func (c *types) check(word uintptr, typ func() reflect.Type) error {
-	slot := &c.good[word>>5%uintptr(len(c.good))]
-	if slot.Load() == word {
-		return nil
-	}
+func (c *types) slot(word uintptr) *atomic.Uintptr { return &c.good[word>>5%uintptr(len(c.good))] }
+
+// learn checks a type that known doesn't know.
+func (c *types) learn(word uintptr, t reflect.Type) error {
 	if err, ok := c.bad.Load(word); ok {
 		return err.(error)
 	}
-	t := typ()
 	if err := checkType(t); err != nil {
 		c.bad.Store(word, err)
 		return err
 	}
-	slot.Store(word)
+	c.slot(word).Store(word)
 	return nil
 }
 

@@ -87,11 +87,48 @@ func (ep *Endpoint) Send(context uint32, tag int32, data []byte) bool {
 	}
 	h := Header{Kind: Data, Context: context, Tag: tag, Seq: ep.seq + 1}
 	h.put((*[HeaderSize]byte)(ep.hdr[:]))
-	if ep.post(ep.hdr[:HeaderSize], data, 0) {
-		ep.seq++
-		return true
+	hdr := ep.hdr[:HeaderSize]
+	sent := false
+	if HeaderSize+len(data) <= ep.inline && ep.outstanding < ep.depth {
+		sent = ep.postInline(hdr, data, 0)
+	} else {
+		sent = ep.post(hdr, data, 0)
 	}
-	return false
+	if sent {
+		ep.seq++
+	}
+	return sent
+}
+
+// postInline gives a message that fits inline to the queue pair, which has room
+// for it as far as is known. False: it has none.
+func (ep *Endpoint) postInline(hdr, data []byte, flags verbs.Flags) bool {
+	flags |= verbs.Inline
+	ep.uncovered++
+	if ep.uncovered >= ep.every {
+		flags |= verbs.Signaled
+	}
+	wr := &ep.wr[0]
+	wr.Op, wr.ID, wr.Flags, wr.Hdr, wr.Data = verbs.OpSend, uint64(ep.uncovered), flags, hdr, data
+	n, err := ep.qp.PostSend(ep.wr[:])
+	wr.Data = nil // the caller's
+	if n == 0 {
+		ep.uncovered--
+		ep.refused(err)
+		return false
+	}
+	ep.posted(flags)
+	ep.layer.count.Inline++
+	return true
+}
+
+// posted accounts for a request that was taken.
+func (ep *Endpoint) posted(flags verbs.Flags) {
+	ep.outstanding++
+	if flags&verbs.Signaled != 0 {
+		ep.uncovered = 0
+		ep.layer.count.Signaled++
+	}
 }
 
 // post gives one message to the queue pair. False: there was no room.
@@ -102,56 +139,47 @@ func (ep *Endpoint) post(hdr, data []byte, flags verbs.Flags) bool {
 			return false
 		}
 	}
+	if len(hdr)+len(data) <= ep.inline {
+		return ep.postInline(hdr, data, flags)
+	}
+	return ep.postBounced(hdr, data, flags)
+}
+
+// postBounced gives a message to the queue pair from a bounce buffer.
+func (ep *Endpoint) postBounced(hdr, data []byte, flags verbs.Flags) bool {
+	b := &ep.layer.bounce
+	i, mem, ok := b.get()
+	if !ok {
+		ep.layer.eng.Drain(ep.layer.sendCQ)
+		if i, mem, ok = b.get(); !ok {
+			return false
+		}
+	}
+	n := copy(mem, hdr)
+	n += copy(mem[n:], data)
+	ep.uncovered++
+	flags |= verbs.Signaled // which gives the buffer back
 	wr := &ep.wr[0]
-	wr.Op, wr.ID = verbs.OpSend, uint64(ep.uncovered+1)
-	var buffer uint32
-	bounced := len(hdr)+len(data) > ep.inline
-	if !bounced {
-		flags |= verbs.Inline
-		wr.Hdr, wr.Data = hdr, data
-	} else {
-		b := &ep.layer.bounce
-		i, mem, ok := b.get()
-		if !ok {
-			ep.layer.eng.Drain(ep.layer.sendCQ)
-			if i, mem, ok = b.get(); !ok {
-				return false
-			}
-		}
-		n := copy(mem, hdr)
-		n += copy(mem[n:], data)
-		wr.Hdr, wr.Data = nil, mem[:n]
-		buffer = i + 1
-		flags |= verbs.Signaled
-	}
-	if ep.uncovered+1 >= ep.every {
-		flags |= verbs.Signaled
-	}
-	wr.ID |= uint64(buffer) << 32
-	wr.Flags = flags
-	n, err := ep.qp.PostSend(ep.wr[:])
-	wr.Data = nil // the caller's
-	if n == 0 {
-		if buffer != 0 {
-			ep.layer.bounce.put(buffer - 1)
-		}
-		if !errors.Is(err, verbs.ErrFull) {
-			ep.broken(err)
-		}
+	wr.Op, wr.ID, wr.Flags = verbs.OpSend, uint64(ep.uncovered)|uint64(i+1)<<32, flags
+	wr.Hdr, wr.Data = nil, mem[:n]
+	taken, err := ep.qp.PostSend(ep.wr[:])
+	wr.Data = nil
+	if taken == 0 {
+		b.put(i)
+		ep.uncovered--
+		ep.refused(err)
 		return false
 	}
-	ep.outstanding++
-	ep.uncovered++
-	if flags&verbs.Signaled != 0 {
-		ep.uncovered = 0
-		ep.layer.count.Signaled++
-	}
-	if bounced {
-		ep.layer.count.Bounced++
-	} else {
-		ep.layer.count.Inline++
-	}
+	ep.posted(flags)
+	ep.layer.count.Bounced++
 	return true
+}
+
+// refused looks at why a request was not taken.
+func (ep *Endpoint) refused(err error) {
+	if !errors.Is(err, verbs.ErrFull) {
+		ep.broken(err)
+	}
 }
 
 // broken notes an error that is not the peer's end, which arrives as OpClosed.

@@ -80,6 +80,16 @@ var (
 	errExt     = fmt.Errorf("%w: extension missing or too long", ErrMalformed)
 )
 
+// parseData is Parse for the common case, small enough to be inlined: a whole
+// message. If it says no, Parse says what b is.
+func parseData(b []byte) (context uint32, tag int32, seq uint32, ok bool) {
+	if len(b) < HeaderSize {
+		return 0, 0, 0, false
+	}
+	w0, w1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	return uint32(w0 >> 32), int32(uint32(w1)), uint32(w1 >> 32), uint8(w0) == version<<4|uint8(Data) && int32(uint32(w1)) >= 0
+}
+
 // Parse reads the header of a message, and checks all of it.
 func Parse(b []byte) (h Header, body []byte, err error) {
 	if len(b) < HeaderSize {

@@ -11,7 +11,9 @@ import (
 // Upper is what the layer delivers to. Its methods run with the engine's lock
 // held, must not block, and must not keep body.
 type Upper interface {
-	// Arrived delivers a message of a peer.
+	// Message delivers a whole message of a peer.
+	Message(ep *Endpoint, context uint32, tag int32, seq uint32, body []byte)
+	// Arrived delivers what is no whole message: an Offer or a Finish.
 	Arrived(ep *Endpoint, h Header, body []byte)
 	// Read delivers the completion of a read that was posted on ep's queue pair.
 	Read(c *verbs.Completion)
@@ -102,6 +104,10 @@ func (l *Layer) received(c *verbs.Completion) {
 // even what came in the same poll.
 func (l *Layer) message(ep *Endpoint, b []byte) {
 	if ep.closed {
+		return
+	}
+	if context, tag, seq, ok := parseData(b); ok {
+		l.upper.Message(ep, context, tag, seq, b[HeaderSize:])
 		return
 	}
 	h, body, err := Parse(b)

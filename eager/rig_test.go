@@ -47,6 +47,10 @@ type closing struct {
 }
 
 // Arrived implements Upper.
+func (r *rank) Message(ep *Endpoint, context uint32, tag int32, seq uint32, body []byte) {
+	r.Arrived(ep, Header{Kind: Data, Context: context, Tag: tag, Seq: seq}, body)
+}
+
 func (r *rank) Arrived(ep *Endpoint, h Header, body []byte) {
 	r.got = append(r.got, message{ep.Peer, h, string(body)})
 }

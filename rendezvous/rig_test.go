@@ -51,6 +51,10 @@ type offer struct {
 }
 
 // Arrived implements eager.Upper.
+func (r *rank) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint32, body []byte) {
+	r.Arrived(ep, eager.Header{Kind: eager.Data, Context: context, Tag: tag, Seq: seq}, body)
+}
+
 func (r *rank) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	switch x := eager.ParseExtension(body); h.Kind {
 	case eager.Offer:
