@@ -44,19 +44,21 @@ func (c *Comm) recv(ctx context.Context, op string, context uint32, b []byte, pe
 	}
 	w := c.world
 	w.eng.Lock()
-	defer w.eng.Unlock()
 	r := w.get(c, op, peer, tag, b)
-	defer w.put(r)
 	w.startRecv(r, context)
-	if err := r.wait(ctx); err != nil {
-		if w.table.Remove(&r.recv) {
-			return Status{}, c.fail(op, peer, tag, b, err)
-		}
-		if err := r.wait(uncancelled); err != nil {
-			return Status{}, c.fail(op, peer, tag, b, err)
-		}
+	err := r.wait(ctx)
+	if err != nil && !w.table.Remove(&r.recv) {
+		err = r.wait(uncancelled) // it has matched: it completes
 	}
-	return r.result()
+	var status Status
+	if err != nil {
+		err = c.fail(op, peer, tag, b, err)
+	} else {
+		status, err = r.result()
+	}
+	w.put(r)
+	w.eng.Unlock()
+	return status, err
 }
 
 func (c *Comm) irecv(op string, b []byte, peer, tag int) Request {

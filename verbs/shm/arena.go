@@ -67,7 +67,8 @@ func (d *Device) Alloc(n int) ([]byte, error) {
 		a.free = slices.Delete(a.free, i, i+1)
 	}
 	a.used[s.off] = s
-	return a.mem[s.off : s.off+int64(n) : s.off+int64(n)], nil
+	// A slice without capacity would lose its place, by which Free knows it.
+	return a.mem[s.off : s.off+int64(n) : s.off+int64(max(n, 1))], nil
 }
 
 // Free implements verbs.Allocator.

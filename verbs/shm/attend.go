@@ -40,7 +40,7 @@ func (q *qp) up(l *link) {
 		return
 	}
 	h := &l.hello
-	q.link = l
+	q.link, q.sleeps = l, &l.header.armed
 	q.tx = view[ring](l.seg, ringsOff+int(h.Ring)*ringSize)
 	q.slots = h.Pool.view(l.seg)
 	q.mine = h.Ring + 1

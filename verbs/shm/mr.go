@@ -5,6 +5,7 @@ package shm
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -107,6 +108,10 @@ func (m *mr) Close() error {
 		if d.attention.Load() {
 			d.attend() // the reader's death, perhaps
 		}
+		if !d.reads(uint32(w & regionReader)) {
+			e.word.And(^uint64(regionReader))
+			continue
+		}
 		if runtime.Gosched(); spins > 1000 {
 			time.Sleep(50 * time.Microsecond)
 		}
@@ -114,6 +119,12 @@ func (m *mr) Close() error {
 	d.regions.free = append(d.regions.free, int32(i))
 	m.key = 0
 	return nil
+}
+
+// reads says whether a peer with that number may be reading: it is connected, and
+// its end has not been heard of.
+func (d *Device) reads(peer uint32) bool {
+	return slices.ContainsFunc(d.qps, func(q *qp) bool { return q.theirs == peer && q.link != nil && !q.closing })
 }
 
 // closeAll takes back all rights to read, since the device closes: peers keep

@@ -4,6 +4,7 @@ package shm
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/verbena-mpi/verbena/verbs"
 )
@@ -47,6 +48,7 @@ type qp struct {
 	cursor   int    // where to look for the next slot
 	mine     uint32 // this queue pair's number in the peer's owner words
 	link     *link
+	sleeps   *atomic.Uint32 // what the peer sleeps for: its header's armed
 	txShadow *raceWord
 	lack     lack // since the last announcement
 

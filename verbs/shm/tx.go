@@ -10,10 +10,9 @@ import (
 
 // room says whether a cell is free in the peer's ring. The receiver's word is
 // read only when the ring looks full.
-func (q *qp) room() bool {
-	if q.pos != q.limit {
-		return true
-	}
+func (q *qp) room() bool { return q.pos != q.limit || q.lookForRoom() }
+
+func (q *qp) lookForRoom() bool {
 	head := q.tx.head.Load()
 	if q.pos-head > ringCells { // a peer that counts what was never sent
 		q.fail(verbs.StatusCorrupt)
@@ -110,8 +109,13 @@ func (q *qp) control(kind uint16, body ...uint64) bool {
 // after the publishing store in the one order that atomics have; the peer
 // stores armed and then looks at its rings.
 func (q *qp) bell(solicited bool) {
-	a := verbs.Event(q.link.header.armed.Load())
-	if a == verbs.None || a == verbs.Solicited && !solicited {
+	if a := q.sleeps.Load(); a != uint32(verbs.None) {
+		q.ringFor(verbs.Event(a), solicited)
+	}
+}
+
+func (q *qp) ringFor(a verbs.Event, solicited bool) {
+	if a == verbs.Solicited && !solicited {
 		return
 	}
 	q.link.bell.ring()
