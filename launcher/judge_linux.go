@@ -34,17 +34,23 @@ func (v *supervisor) reaped(b batch) {
 
 // aborted notes that a rank wants the job to end. It may want that because it
 // saw another die: those that are dead by now, or about to be, are judged first.
+// They may have called abort themselves, which is perhaps heard later.
 func (v *supervisor) aborted(r *rank, f *failure) {
-	if v.failure != nil || v.aborting() != nil {
+	if v.failure != nil || r.abort != nil {
 		return
+	}
+	for _, other := range v.ranks {
+		if other.abort != nil {
+			r.abortNo++
+		}
 	}
 	r.abort = f
 	if len(v.awaited) > 0 {
 		return
 	}
-	for _, other := range v.ranks {
-		if other != r && !other.reaped && v.reaper.dying(other.pid) {
-			v.awaited = append(v.awaited, other)
+	for _, r := range v.ranks { // this one, too: others may be dying because it is
+		if !r.reaped && v.reaper.dying(r.pid) {
+			v.awaited = append(v.awaited, r)
 		}
 	}
 	if len(v.awaited) > 0 {
@@ -54,13 +60,13 @@ func (v *supervisor) aborted(r *rank, f *failure) {
 }
 
 // aborting returns the rank that called abort first, if that isn't judged yet.
-func (v *supervisor) aborting() *rank {
+func (v *supervisor) aborting() (first *rank) {
 	for _, r := range v.ranks {
-		if r.abort != nil {
-			return r
+		if r.abort != nil && (first == nil || r.abortNo < first.abortNo) {
+			first = r
 		}
 	}
-	return nil
+	return first
 }
 
 // judge decides about ranks that have died, in the order of their deaths, each

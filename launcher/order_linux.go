@@ -15,8 +15,10 @@ import (
 // be done with that sooner.
 //
 // Descriptors of an epoll become ready in the order of what happened to them.
-// Two are watched for each rank: its pidfd, and our end of its connection,
-// which is closed among the first things when a process dies.
+// Two are watched for each rank: its pidfd, and our end of its lifeline, a pipe
+// that it holds and knows nothing of. When a process dies its descriptors are
+// released from the highest number down, so the lifeline has a high one: it ends
+// before any connection through which others could hear of the death.
 type deaths struct {
 	epoll int           // or -1: nothing is known
 	pids  map[int32]int // of the rank, by descriptor
@@ -33,13 +35,27 @@ func newDeaths() *deaths {
 
 func (d *deaths) watch(r *rank) {
 	d.add(r.pidfd, r.pid, unix.EPOLLIN)
-	// A copy, since the server closes its own.
-	_ = r.pmi.control(func(fd int) error {
-		if fd, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err == nil {
-			d.add(fd, r.pid, unix.EPOLLRDHUP)
-		}
-		return nil
-	})
+	d.add(r.life, r.pid, unix.EPOLLHUP)
+}
+
+// lifelineFD is the least number of the lifeline's end in a rank.
+const lifelineFD = 1000
+
+// lifeline makes the pipe. The end that the next child inherits, under its own
+// number, is to be closed after its start. Without one (limited descriptors) the
+// order is less certain.
+func lifeline() (ours, theirs int) {
+	var fds [2]int
+	if unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK) != nil {
+		return -1, -1
+	}
+	theirs, err := unix.FcntlInt(uintptr(fds[1]), unix.F_DUPFD, lifelineFD)
+	_ = unix.Close(fds[1])
+	if err != nil {
+		_ = unix.Close(fds[0])
+		return -1, -1
+	}
+	return fds[0], theirs
 }
 
 func (d *deaths) add(fd, pid int, events uint32) {

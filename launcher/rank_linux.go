@@ -15,6 +15,7 @@ type rank struct {
 	id    int
 	pid   int
 	pidfd int // or -1
+	life  int // our end of its lifeline, or -1
 	core  int // or -1
 
 	pmi      pmiConn
@@ -25,7 +26,8 @@ type rank struct {
 	status  syscall.WaitStatus
 	pmiDone bool // all that it said to us has been read
 
-	abort *failure // it called abort, and that isn't judged yet
+	abort   *failure // it called abort, and that isn't judged yet
+	abortNo int      // how many had called it before
 }
 
 // launch starts one rank. The caller's thread is locked: the child inherits
@@ -55,6 +57,10 @@ func (r *rank) launch(path string, argv, env []string, stdin *os.File) error {
 	}
 	ends = append(ends, theirs)
 	r.pidfd = -1
+	var theirLife int
+	if r.life, theirLife = lifeline(); theirLife >= 0 {
+		defer func() { _ = unix.Close(theirLife) }()
+	}
 	r.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
 		Env:   env,
 		Files: []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), theirs.Fd()},
