@@ -31,7 +31,7 @@ type job struct {
 	cmd      *exec.Cmd
 	stdout   output
 	stderr   output
-	tmp      string // its TMPDIR
+	tmp      string          // its TMPDIR
 	shm      map[string]bool // what was in /dev/shm before
 	witness  *witness
 	asked    map[int]bool // pids that were looked for

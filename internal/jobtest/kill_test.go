@@ -123,7 +123,7 @@ func TestRankKilled(t *testing.T) {
 }
 
 // lost is what the other ranks say, if they have the time to.
-var lost = regexp.MustCompile(`^comm: rank \d+: .*: rank \d+ on \S+ is gone: `)
+var lost = regexp.MustCompile(`^(request \d+: )?comm: rank \d+: .*: rank \d+ on \S+ is gone: `)
 
 // blamed checks that the launcher gave one reason, and that nobody else said
 // anything but that a rank is gone.
