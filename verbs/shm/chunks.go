@@ -10,8 +10,9 @@ import "golang.org/x/sys/unix"
 // is larger than a core's second-level cache: a buffer that was read a moment ago
 // still lies in the reader's cache, and crosses at a third of the speed.
 type chunks struct {
-	words []line // by unit: 0, or the ring number plus one of the reader that has the run
-	size  []int  // of the run that was lent last at this unit, in units
+	words []line   // by unit: 0, or the ring number plus one of the reader that has the run
+	size  []int    // of the run that was lent last at this unit, in units
+	to    []uint32 // whom it was lent to; 0: none began here yet
 	mem   []byte
 	next  int
 	warm  bool // mem has its pages
@@ -20,6 +21,7 @@ type chunks struct {
 func (c *chunks) init(seg []byte) {
 	c.words = views[line](seg, chunkWOff, chunkUnits)
 	c.size = make([]int, chunkUnits)
+	c.to = make([]uint32, chunkUnits)
 	c.mem = seg[chunkOff:ringsOff]
 }
 
@@ -58,11 +60,12 @@ func (c *chunks) find(n int) (unit int, ok bool) {
 }
 
 // busy returns the first unit of a lent run that begins in [at, at+k), or -1. A
-// run that begins before at doesn't reach it: at is where one has ended.
+// run that begins before at doesn't reach it: at is where one has ended. Peers can
+// write the words: anything but what was lent counts as free.
 func (c *chunks) busy(at, k int) int {
 	for i := at; i < at+k; i++ {
 		// Pairs with the store in readChunk: the old bytes have been read.
-		if c.words[i].word.Load() != 0 {
+		if w := c.words[i].word.Load(); w != 0 && w == uint64(c.to[i]) {
 			return i
 		}
 	}
@@ -75,7 +78,7 @@ func (c *chunks) take(unit, n int, reader uint32) []byte {
 		c.warm = true
 		_ = unix.Madvise(c.mem, unix.MADV_POPULATE_WRITE)
 	}
-	c.size[unit] = units(n)
+	c.size[unit], c.to[unit] = units(n), reader
 	c.words[unit].word.Store(uint64(reader))
 	c.next = (unit + units(n)) % chunkUnits
 	return c.mem[unit*chunkUnit:][:n]

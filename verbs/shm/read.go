@@ -169,8 +169,9 @@ func (q *qp) readChunk(token, chunk, n uint64) bool {
 }
 
 // readFailed takes the peer's refusal to stream.
-func (q *qp) readFailed(token uint64, s verbs.Status) bool {
-	if s == verbs.StatusOK || s > verbs.StatusRetry {
+func (q *qp) readFailed(token, why uint64) bool {
+	s := verbs.Status(why)
+	if s == verbs.StatusOK || s > verbs.StatusDevice || uint64(s) != why {
 		return false
 	}
 	if i := q.find(token); i >= 0 {

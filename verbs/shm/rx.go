@@ -103,7 +103,7 @@ func (q *qp) device(kind uint16, c *cell) bool {
 	case kindChunk:
 		ok = q.readChunk(b[0], b[1], b[2])
 	case kindFailed:
-		ok = q.readFailed(b[0], verbs.Status(b[1]))
+		ok = q.readFailed(b[0], b[1])
 	}
 	if !ok {
 		q.fail(verbs.StatusCorrupt)
