@@ -157,7 +157,8 @@ func (d *Device) answer(c *net.UnixConn) (*qp, *link) {
 		return nil, nil
 	}
 	h, fds, err := receiveHello(c)
-	if err != nil || !d.proves(h) {
+	// A refusal is no greeting: nothing else of it has been checked.
+	if err != nil || !d.proves(h) || h.Status != refusedNot {
 		closeAll(fds)
 		return nil, nil
 	}

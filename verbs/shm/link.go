@@ -41,9 +41,9 @@ func newLink(conn *net.UnixConn, h hello, fds [3]int, pid int, noVM bool) (*link
 	}
 	l.seg = seg
 	l.header = view[header](seg, headerOff)
-	if l.header.magic != segMagic || l.header.version != segVersion {
+	if magic, version := l.header.magic, l.header.version; magic != segMagic || version != segVersion {
 		l.close()
-		return nil, fmt.Errorf("shm: a segment of version %d, want %d", l.header.version, segVersion)
+		return nil, fmt.Errorf("shm: a segment of version %d, want %d", version, segVersion)
 	}
 	l.bell = bell{armed: &l.header.armed, fd: fds[2]}
 	l.regions = views[region](seg, regionOff, maxRegions)
