@@ -42,6 +42,7 @@ type Device struct {
 	polls     uint32
 	serves    []serve // peers' reads from this device
 	chunk     chunks
+	round     uint32 // of serveAll
 	count     counters
 
 	// work counts serves, and reads that this side moves: what makes Poll

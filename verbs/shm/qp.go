@@ -59,9 +59,10 @@ type qp struct {
 	status  verbs.Status
 	corrupt bool // don't touch the ring any more
 
-	reads int // reads in flight
-	pace  pace
-	order order
+	reads  int    // reads in flight
+	served uint32 // the last round in which a read of the peer was served
+	pace   pace
+	order  order
 
 	labels  labels
 	peer    addr

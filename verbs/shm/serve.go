@@ -16,7 +16,7 @@ type serve struct {
 	left    uint64
 	size    int // of a chunk
 	token   uint64
-	blocked bool // for want of a chunk or of a cell
+	blocked bool // behind another of its peer, or for want of a chunk or of a cell
 	refuse  verbs.Status
 }
 
@@ -30,27 +30,47 @@ func (q *qp) serveNew(addr, key, n, token uint64) bool {
 		s.refuse = verbs.StatusRemoteAccess
 	}
 	s.size = chunkFor(n)
-	q.dev.work.Add(1)
+	if s.blocked = q.dev.oldest(q) != nil; !s.blocked {
+		q.dev.work.Add(1)
+	}
 	q.dev.serves = append(q.dev.serves, s)
 	return true
 }
 
 func (d *Device) serving() bool { return len(d.serves) != 0 }
 
-// serveAll moves each peer's read by one chunk.
+// serveAll moves the oldest read of each peer by one chunk. The others of that
+// peer wait: side by side they would all end late.
 func (d *Device) serveAll() {
+	d.round++
 	for i := 0; i < len(d.serves); {
 		s := &d.serves[i]
-		done := s.step()
-		if done {
-			if !s.blocked {
-				d.work.Add(-1)
-			}
-			d.serves = slices.Delete(d.serves, i, i+1)
+		if s.qp.served == d.round {
+			i++
 			continue
 		}
-		i++
+		s.qp.served = d.round
+		if !s.step() {
+			i++
+			continue
+		}
+		q := s.qp
+		s.setBlocked(true)
+		d.serves = slices.Delete(d.serves, i, i+1)
+		if next := d.oldest(q); next != nil {
+			next.setBlocked(false)
+		}
 	}
+}
+
+// oldest returns the peer's read whose turn it is, or nil.
+func (d *Device) oldest(q *qp) *serve {
+	for i := range d.serves {
+		if d.serves[i].qp == q {
+			return &d.serves[i]
+		}
+	}
+	return nil
 }
 
 // step sends one chunk. It returns true when nothing is left to do.
@@ -107,7 +127,7 @@ func (d *Device) movable() bool {
 		return false
 	}
 	for i := range d.serves {
-		s := &d.serves[i]
+		s := &d.serves[i] // the oldest of its peer, or it has the same wants
 		if _, ok := d.chunk.find(int(min(s.left, uint64(s.size)))); ok && s.qp.room() {
 			return true
 		}

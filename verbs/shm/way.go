@@ -21,12 +21,14 @@ type pace struct {
 		total uint32
 	}
 	last time.Time // when the last read of this queue pair ended
+	way  Way       // of the reads that are in flight
 }
 
 const (
 	paceSamples = 8   // of each way, in turn, before one is preferred
 	paceAgain   = 128 // every so many reads the slower way is tried again
-	paceUp      = 1.0 / 16
+	paceWarm    = 2   // the first samples touch the memory for the first time
+	paceWeight  = 0.25
 )
 
 func paceClass(n int) int { return min(max(bits.Len(uint(n))-13, 0), 15) }
@@ -55,20 +57,22 @@ func (p *pace) pick(n int) Way {
 func (p *pace) note(w Way, n int, took float64) {
 	c := &p.class[paceClass(n)]
 	i := paceWay(w)
-	// Down at once and up slowly: a read that was interrupted, or was the first
-	// to touch the memory, says nothing of the way.
-	if c.n[i] == 0 || took < c.est[i] {
-		c.est[i] = took
-	} else {
-		c.est[i] += paceUp * (min(took, 4*c.est[i]) - c.est[i])
-	}
 	c.n[i]++
+	switch est := &c.est[i]; {
+	case c.n[i] <= paceWarm || *est == 0:
+		*est = took
+	case took < *est/4: // the way has become another one
+		*est = 2 * took
+	default:
+		// A read that was interrupted says little of the way.
+		*est += paceWeight * (min(took, 2**est) - *est)
+	}
 }
 
 // stalled notes that streaming waited in vain.
 func (p *pace) stalled(n int) {
 	c := &p.class[paceClass(n)]
-	c.est[paceWay(Stream)] = max(2*c.est[paceWay(Stream)], float64(stallTime))
+	c.est[paceWay(Stream)] = min(max(2*c.est[paceWay(Stream)], float64(stallTime)), float64(time.Second))
 	c.n[paceWay(Stream)]++
 }
 
@@ -101,5 +105,10 @@ func (q *qp) chooseWay(m verbs.Remote, n int) Way {
 	case forced == Copy:
 		return Copy
 	}
-	return q.pace.pick(n)
+	// Reads that are in flight together go the same way: mixed, they would
+	// wait for each other, and their times would say nothing.
+	if q.reads == 0 || q.pace.way == Auto {
+		q.pace.way = q.pace.pick(n)
+	}
+	return q.pace.way
 }
