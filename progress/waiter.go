@@ -36,7 +36,12 @@ func (e *Engine) Wait(ctx context.Context, w *Waiter) error {
 		return nil
 	}
 	e.waiting++
-	err := e.wait(ctx, w)
+	var err error
+	if e.driving || e.closed {
+		err = e.wait(ctx, w)
+	} else if err = e.drive(ctx, w); err == nil && w.Left > 0 {
+		err = e.wait(ctx, w)
+	}
 	if e.waiting--; e.waiting == 0 && e.left != nil {
 		close(e.left) // Close waits for it
 		e.left = nil

@@ -93,10 +93,13 @@ func (c *cq) Poll(out []verbs.Completion) int {
 }
 
 func (c *cq) takeMessages(out []verbs.Completion) int {
+	active := *c.active.Load()
+	if len(active) == 1 {
+		return active[0].take(out)
+	}
 	n := 0
 	i := c.next
 	c.next = 0
-	active := *c.active.Load()
 	for range active {
 		if i >= len(active) {
 			i = 0
@@ -139,6 +142,9 @@ func (c *cq) Pending() bool {
 // Arm implements verbs.CQ.
 func (c *cq) Arm(ev verbs.Event) (again bool) {
 	d := c.dev
+	if d.closed {
+		return false
+	}
 	c.armed = ev
 	for _, o := range d.cqs {
 		ev = max(ev, o.armed)
