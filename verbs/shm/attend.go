@@ -20,7 +20,9 @@ func (d *Device) attend() {
 		switch {
 		case n.up != nil:
 			n.qp.up(n.up)
-		case n.down && n.qp.state != qpClosed:
+		case n.qp.state == qpClosed:
+			n.qp.rq.reclaim(n.qp.theirs) // what it took before it heard of our end
+		default:
 			n.qp.end(n.status)
 		}
 	}
@@ -32,7 +34,11 @@ func (d *Device) attend() {
 
 // up makes the queue pair usable.
 func (q *qp) up(l *link) {
-	if q.link != nil || q.state == qpFailed || q.state == qpClosed {
+	switch {
+	case q.state == qpFailed || q.state == qpClosed:
+		l.leave()
+		return
+	case q.link != nil:
 		// Both sides have dialled, and one connection stands already. The
 		// other stays open: its end means the same.
 		l.conn = nil

@@ -140,7 +140,12 @@ func (d *Device) Close() error {
 			q.link.close()
 		}
 	}
-	d.qps = nil
+	d.qps, d.serves = nil, nil
+	d.work.Store(0)
+	d.attention.Store(false)
+	for _, c := range d.cqs {
+		c.active.Store(new([]*qp)) // their rings are about to go
+	}
 	if d.segFD >= 0 {
 		_ = unix.Close(d.segFD)
 	}
@@ -182,9 +187,9 @@ func (d *Device) forget(q *qp) {
 	if !known {
 		d.ringUse[q.theirs-1] = false
 	}
+	q.rq.reclaim(q.theirs)
 	if q.link != nil {
-		q.link.hangUp()
-		q.link.close()
+		q.link.leave()
 	}
 }
 

@@ -68,8 +68,15 @@ func (l *link) mapArena() ([]byte, error) {
 	return l.arena, nil
 }
 
-// hangUp says goodbye, so that the peer knows an orderly end from a death.
-func (l *link) hangUp() { _, _ = l.conn.Write([]byte{goodbye}) }
+// leave ends the link, with a goodbye so that the peer knows it from a death. The
+// connection stays half open until the peer has heard: from then on it writes
+// nothing more (contact.go, watch).
+func (l *link) leave() {
+	_, _ = l.conn.Write([]byte{goodbye})
+	_ = l.conn.CloseWrite()
+	l.conn = nil
+	l.close()
+}
 
 func (l *link) close() {
 	if l.conn != nil {

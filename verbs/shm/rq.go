@@ -103,6 +103,9 @@ func (d *Device) NewRQ(c verbs.RQConfig) (verbs.RQ, error) {
 // words of neighbouring slots share a line, and a sender that claims from it
 // takes that line away.
 func (r *rq) Repost(list []verbs.Slot) {
+	if r.dev.closed {
+		return
+	}
 	for _, s := range list {
 		if uint(s) >= uint(len(r.s.owners)) || r.s.owners[s].Load() != slotLent {
 			continue // not lent: reposted already, or taken back with its device
