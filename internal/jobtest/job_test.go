@@ -123,9 +123,12 @@ func (j *job) wait() int {
 	return j.cmd.ProcessState.ExitCode()
 }
 
-// reap waits for the process that was started.
+// reap waits for the process that was started, and for what it printed.
 func (j *job) reap() {
 	j.t.Helper()
+	if j.ended {
+		return
+	}
 	err := j.cmd.Wait()
 	j.ended = true
 	j.overtime.Stop()
@@ -137,13 +140,13 @@ func (j *job) reap() {
 // until polls for something about a running job.
 func (j *job) until(what string, ok func() bool) {
 	j.t.Helper()
-	end := time.Now().Add(j.limit)
 	for !ok() {
-		if time.Now().After(end) || j.witness.over() {
-			if ok() {
-				return
+		if j.witness.over() { // also when it took too long
+			j.reap()
+			if !ok() {
+				j.t.Fatalf("didn't happen: %s", what)
 			}
-			j.t.Fatalf("didn't happen: %s", what)
+			return
 		}
 		time.Sleep(time.Millisecond)
 	}
