@@ -122,7 +122,7 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 	e.asleep = true
 	stop := func() bool { return true }
 	if ctx.Done() != nil {
-		stop = context.AfterFunc(ctx, e.kick)
+		stop = context.AfterFunc(ctx, e.kickSleeper)
 	}
 	e.mu.Unlock()
 	inner := e.sleeper.inner
@@ -162,6 +162,16 @@ func (e *Engine) armAll(ev verbs.Event) bool {
 		return false
 	}
 	return true
+}
+
+// kickSleeper is kick for those who don't hold the lock, and may come late: the
+// descriptor can be closed by then, and its number another file's.
+func (e *Engine) kickSleeper() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.asleep {
+		e.kick()
+	}
 }
 
 // kick wakes a driver that sleeps.
