@@ -15,8 +15,18 @@ type chunks struct {
 	to    []uint32 // whom it was lent to; 0: none began here yet
 	mem   []byte
 	next  int
+	lent  int  // units that readers have, as far as was looked
 	warm  bool // mem has its pages
 }
+
+// loans are the runs that one reader has, oldest first: it gives them back in that
+// order.
+type loans struct {
+	runs  []run
+	units int // of all
+}
+
+type run struct{ unit, units uint16 }
 
 func (c *chunks) init(seg []byte) {
 	c.words = views[line](seg, chunkWOff, chunkUnits)
@@ -33,9 +43,40 @@ func chunkFor(n uint64) int {
 
 func units(n int) int { return (n + chunkUnit - 1) / chunkUnit }
 
-// find returns the first unit of a free run for n bytes.
-func (c *chunks) find(n int) (unit int, ok bool) {
-	k := units(n)
+// lendable returns the first unit of a run of n bytes that a reader can have: it
+// has at most as much as is free besides, so that readers which have stopped, any
+// number of them, leave something to the others.
+func (d *Device) lendable(q *qp, n int) (unit int, ok bool) {
+	c := &d.chunk
+	tooMuch := func() bool { return q.loans.units+units(n) > chunkUnits-c.lent }
+	if tooMuch() {
+		c.collect(q)
+	}
+	if tooMuch() {
+		for _, o := range d.qps {
+			c.collect(o)
+		}
+		if tooMuch() {
+			return 0, false
+		}
+	}
+	return c.find(units(n))
+}
+
+// collect notes what a reader has given back.
+func (c *chunks) collect(q *qp) {
+	l := &q.loans
+	i := 0
+	for i < len(l.runs) && c.words[l.runs[i].unit].word.Load() != uint64(q.theirs) {
+		l.units -= int(l.runs[i].units)
+		c.lent -= int(l.runs[i].units)
+		i++
+	}
+	l.runs = append(l.runs[:0], l.runs[i:]...)
+}
+
+// find returns the first of k free units.
+func (c *chunks) find(k int) (unit int, ok bool) {
 	at, left := c.next, chunkUnits
 	for left > 0 {
 		if at+k > chunkUnits {
@@ -73,20 +114,26 @@ func (c *chunks) busy(at, k int) int {
 }
 
 // take lends the run for n bytes at unit to a reader.
-func (c *chunks) take(unit, n int, reader uint32) []byte {
+func (c *chunks) take(unit, n int, q *qp) []byte {
 	if !c.warm {
 		c.warm = true
 		_ = unix.Madvise(c.mem, unix.MADV_POPULATE_WRITE)
 	}
-	c.size[unit], c.to[unit] = units(n), reader
-	c.words[unit].word.Store(uint64(reader))
-	c.next = (unit + units(n)) % chunkUnits
+	k := units(n)
+	q.loans.runs = append(q.loans.runs, run{uint16(unit), uint16(k)})
+	q.loans.units += k
+	c.lent += k
+	c.size[unit], c.to[unit] = k, q.theirs
+	c.words[unit].word.Store(uint64(q.theirs))
+	c.next = (unit + k) % chunkUnits
 	return c.mem[unit*chunkUnit:][:n]
 }
 
 // releaseChunks takes back what a dead peer had not read.
-func (d *Device) releaseChunks(peer uint32) {
+func (d *Device) releaseChunks(q *qp) {
 	for i := range d.chunk.words {
-		d.chunk.words[i].word.CompareAndSwap(uint64(peer), 0)
+		d.chunk.words[i].word.CompareAndSwap(uint64(q.theirs), 0)
 	}
+	d.chunk.lent -= q.loans.units
+	q.loans = loans{}
 }

@@ -60,6 +60,7 @@ type qp struct {
 	corrupt bool // don't touch the ring any more
 
 	reads  int    // reads in flight
+	loans  loans  // chunks that the peer has
 	served uint32 // the last round in which a read of the peer was served
 	pace   pace
 	order  order
@@ -229,5 +230,5 @@ func (q *qp) flush(s verbs.Status) {
 		}
 	}
 	q.dev.releaseRegions(q.theirs)
-	q.dev.releaseChunks(q.theirs)
+	q.dev.releaseChunks(q)
 }

@@ -83,7 +83,7 @@ func (s *serve) step() bool {
 		return true
 	}
 	n := min(s.left, uint64(s.size))
-	c, ok := d.chunk.find(int(n))
+	c, ok := d.lendable(q, int(n))
 	if !ok || !q.room() {
 		s.setBlocked(true)
 		return false
@@ -98,7 +98,7 @@ func (s *serve) step() bool {
 		q.bell(true)
 		return true
 	}
-	copy(d.chunk.take(c, int(n), q.theirs), mem)
+	copy(d.chunk.take(c, int(n), q), mem)
 	q.control(kindChunk, s.token, uint64(c), n)
 	q.bell(true)
 	s.addr += n
@@ -128,7 +128,7 @@ func (d *Device) movable() bool {
 	}
 	for i := range d.serves {
 		s := &d.serves[i] // the oldest of its peer, or it has the same wants
-		if _, ok := d.chunk.find(int(min(s.left, uint64(s.size)))); ok && s.qp.room() {
+		if _, ok := d.lendable(s.qp, int(min(s.left, uint64(s.size)))); ok && s.qp.room() {
 			return true
 		}
 	}
