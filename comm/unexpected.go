@@ -18,8 +18,12 @@ type unexpected struct {
 	self   *request        // a send to this rank itself that waits for its receive
 }
 
-// keepMost is the largest buffer that stays with a record when it is pooled.
-const keepMost = 1 << 10
+// keepMost is the largest buffer that stays with a record when it is pooled;
+// spareMost is how many larger ones are kept besides.
+const (
+	keepMost  = 1 << 10
+	spareMost = 16
+)
 
 func (w *World) getUnexpected(source, tag int) *unexpected {
 	u := w.unexpected
@@ -37,6 +41,9 @@ func (w *World) putUnexpected(u *unexpected) {
 	w.unexpectedBytes -= int64(len(u.data))
 	u.from, u.self = nil, nil
 	if cap(u.data) > keepMost {
+		if len(w.spares) < spareMost {
+			w.spares = append(w.spares, u.data[:0])
+		}
 		u.data = nil
 	}
 	u.data = u.data[:0]
@@ -46,9 +53,26 @@ func (w *World) putUnexpected(u *unexpected) {
 
 // keep copies a message that nobody has asked for yet.
 func (w *World) keep(u *unexpected, body []byte) {
+	if len(body) > cap(u.data) {
+		w.borrow(u, len(body))
+	}
 	u.data = append(u.data[:0], body...)
 	w.unexpectedBytes += int64(len(body))
 	w.count.Unexpected++
+}
+
+// borrow gives the record a spare buffer for n bytes, if there is one that isn't
+// far too large.
+func (w *World) borrow(u *unexpected, n int) {
+	for i, b := range w.spares {
+		if cap(b) >= n && cap(b) <= 4*n {
+			last := len(w.spares) - 1
+			u.data = b
+			w.spares[i], w.spares[last] = w.spares[last], nil
+			w.spares = w.spares[:last]
+			return
+		}
+	}
 }
 
 // takeUnexpected gives an unexpected message to the receive that it matches.

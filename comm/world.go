@@ -39,6 +39,7 @@ type World struct {
 	pool            *request
 	active          int // requests that are not in the pool
 	unexpected      *unexpected
+	spares          [][]byte // large buffers of unexpected messages that were taken
 	unexpectedBytes int64
 	count           counters
 	closed          bool
