@@ -19,16 +19,21 @@ func Main(run RunFunc) {
 	ctx := context.Background()
 	w, err := Init(ctx, Config{})
 	if err == nil {
-		// After an error the world is left as it is. Other goroutines may be in
-		// its calls and use its memory, and to its peers this is no good end.
 		err = w.run(ctx, run)
 	}
-	if err != nil {
-		if text := err.Error(); text != "" {
-			fmt.Fprintln(os.Stderr, text)
-		}
-		os.Exit(exitCode(err))
+	if err == nil {
+		return
 	}
+	// The text first: the launcher ends this process too when it is told.
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(os.Stderr, text)
+	}
+	// The world is left as it is. Other goroutines may be in its calls and use
+	// its memory, and to its peers this is no good end.
+	if w != nil && w.all.size > 1 {
+		w.job.Abort(exitCode(err), oneLine(err))
+	}
+	os.Exit(exitCode(err))
 }
 
 // Run is Main for programs with a main function of their own: it returns. If run
@@ -39,6 +44,7 @@ func Run(ctx context.Context, c Config, run RunFunc) error {
 		return err
 	}
 	if err := w.run(ctx, run); err != nil {
+		w.job.Abort(exitCode(err), oneLine(err))
 		w.shut()
 		return err
 	}
@@ -48,7 +54,6 @@ func Run(ctx context.Context, c Config, run RunFunc) error {
 // run runs a program in its world, and closes that unless the program fails.
 func (w *World) run(ctx context.Context, run RunFunc) error {
 	if err := run(ctx, w.Comm()); err != nil {
-		w.job.Abort(exitCode(err), oneLine(err))
 		return err
 	}
 	if err := w.Close(ctx); err != nil && !errors.Is(err, ErrClosed) {

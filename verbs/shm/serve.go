@@ -22,8 +22,16 @@ type serve struct {
 
 // serveNew takes a peer's request.
 func (q *qp) serveNew(addr, key, n, token uint64) bool {
-	if uint32(token) >= maxReads || n == 0 || len(q.dev.serves) >= maxReads*len(q.dev.qps) {
+	if uint32(token) >= maxReads || n == 0 {
 		return false
+	}
+	if d := q.dev; len(d.serves) >= maxReads*len(d.qps) {
+		// A peer has at most maxReads reads, but those that it has withdrawn
+		// are in the list until it is their turn.
+		d.dropWithdrawn()
+		if len(d.serves) >= maxReads*len(d.qps) {
+			return false
+		}
 	}
 	s := serve{qp: q, key: key, addr: addr, left: n, token: token}
 	if q.dev.regions.lookup(key, addr, n) == nil {
@@ -77,9 +85,7 @@ func (d *Device) oldest(q *qp) *serve {
 func (s *serve) step() bool {
 	q := s.qp
 	d := q.dev
-	// Pairs with the stores in askStream and withdraw: a reader that has
-	// withdrawn gets nothing more.
-	if q.state != qpReady || q.link.reads[uint32(s.token)].word.Load() != s.token>>32 {
+	if q.state != qpReady || s.withdrawn() {
 		return true
 	}
 	n := min(s.left, uint64(s.size))
@@ -104,6 +110,25 @@ func (s *serve) step() bool {
 	s.addr += n
 	s.left -= n
 	return s.left == 0
+}
+
+// withdrawn says whether the reader has given up: it gets nothing more. The load
+// pairs with the stores in askStream and withdraw.
+func (s *serve) withdrawn() bool {
+	return s.qp.link.reads[uint32(s.token)].word.Load() != s.token>>32
+}
+
+func (d *Device) dropWithdrawn() {
+	d.serves = slices.DeleteFunc(d.serves, func(s serve) bool {
+		if !s.withdrawn() {
+			return false
+		}
+		s.setBlocked(true)
+		return true
+	})
+	for i := range d.serves {
+		d.oldest(d.serves[i].qp).setBlocked(false)
+	}
 }
 
 func (s *serve) setBlocked(b bool) {
