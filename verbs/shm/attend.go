@@ -34,15 +34,8 @@ func (d *Device) attend() {
 
 // up makes the queue pair usable.
 func (q *qp) up(l *link) {
-	switch {
-	case q.state == qpFailed || q.state == qpClosed:
+	if q.state == qpFailed || q.state == qpClosed {
 		l.leave()
-		return
-	case q.link != nil:
-		// Both sides have dialled, and one connection stands already. The
-		// other stays open: its end means the same.
-		l.conn = nil
-		l.close()
 		return
 	}
 	h := &l.hello

@@ -285,9 +285,17 @@ func (d *Device) greet(c *net.UnixConn, q *qp) (*link, verbs.Status) {
 func (d *Device) watch(c *net.UnixConn, q *qp, l *link) {
 	_ = c.SetDeadline(time.Time{})
 	d.mu.Lock()
+	second := d.contact.linked[q]
 	d.contact.linked[q] = true
 	d.mu.Unlock()
-	d.tell(news{qp: q, up: l})
+	if second {
+		// Both sides have dialled. This connection stays open, since its end
+		// means the same; but it is no news to wake for.
+		l.conn = nil
+		l.close()
+	} else {
+		d.tell(news{qp: q, up: l})
+	}
 	status := verbs.StatusPeerDead
 	var b [1]byte
 	for reset := false; ; {

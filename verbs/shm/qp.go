@@ -185,6 +185,7 @@ func (q *qp) announce() bool {
 	if !q.room() || q.lack&lackCell == 0 && !q.slots.free() {
 		return false
 	}
+	q.tx.want.Store(0) // or the next room would wake us, whatever we sleep for then
 	q.lack = 0
 	return true
 }
