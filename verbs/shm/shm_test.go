@@ -6,13 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/verbena-mpi/verbena/verbs"
 	"github.com/verbena-mpi/verbena/verbs/verbstest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // harness opens devices of one process: they meet over the same sockets and
 // segments as devices of several.

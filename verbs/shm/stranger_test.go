@@ -4,8 +4,6 @@ package shm
 
 import (
 	"net"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,23 +12,7 @@ import (
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
-// descriptors is how many this process has, besides those that others' tests and
-// the runtime have: sockets, segments, bells, process descriptors.
-func descriptors(t testing.TB) (n int) {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range list {
-		to, err := os.Readlink("/proc/self/fd/" + e.Name())
-		if err == nil && (strings.HasPrefix(to, "socket:") || strings.HasPrefix(to, "/memfd:verbena") ||
-			strings.HasPrefix(to, "pipe:") || strings.HasPrefix(to, "anon_inode:[pidfd]") || strings.HasPrefix(to, "anon_inode:[eventfd]")) {
-			n++
-		}
-	}
-	return n
-}
+func descriptors() int { return len(ourDescriptors()) }
 
 func dialDevice(t *testing.T, d *Device) *net.UnixConn {
 	t.Helper()
@@ -129,7 +111,7 @@ func TestStrangers(t *testing.T) {
 			}
 			h := b.d.hello(qb)
 			f := openFiles(t, h.SegSize)
-			before := descriptors(t)
+			before := descriptors()
 			c := dialDevice(t, a.d)
 			var fds []int
 			if v.greet != nil {
@@ -146,7 +128,7 @@ func TestStrangers(t *testing.T) {
 			}
 			checkReply(t, c, v.reply)
 			_ = c.Close()
-			until(t, "the descriptors to be closed", func() bool { return descriptors(t) <= before }, a)
+			until(t, "the descriptors to be closed", func() bool { return descriptors() <= before }, a)
 			if len(a.ends) != 0 || qa.link != nil {
 				t.Errorf("the queue pair heard of it: ends %v, link %v", a.ends, qa.link)
 			}
@@ -188,7 +170,7 @@ func checkReply(t *testing.T, c *net.UnixConn, want uint32) {
 // Many strangers that say nothing hold neither up true peers nor the device's end.
 func TestSilentStrangers(t *testing.T) {
 	a, b := newNode(t, Config{ConnectTimeout: time.Hour}, few), newNode(t, Config{}, few)
-	before := descriptors(t)
+	before := descriptors()
 	var conns []*net.UnixConn
 	for range 50 {
 		conns = append(conns, dialDevice(t, a.d))
@@ -212,7 +194,7 @@ func TestSilentStrangers(t *testing.T) {
 	if err := b.d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if after := descriptors(t); after > before-4 {
+	if after := descriptors(); after > before-4 {
 		t.Errorf("%d descriptors, there were %d before the strangers", after, before)
 	}
 }
@@ -222,16 +204,16 @@ func TestSilentStrangers(t *testing.T) {
 func TestNoiseOnConnection(t *testing.T) {
 	a, b := newNode(t, Config{}, few), newNode(t, Config{}, few)
 	qa, qb := join(a, b)
-	before := descriptors(t)
+	before := descriptors()
 	f := openFiles(t, 4096)
-	opened := descriptors(t) - before
+	opened := descriptors() - before
 	for _, msg := range []string{"x", "a long message that is no goodbye", "\x00"} {
 		if _, _, err := qb.link.conn.WriteMsgUnix([]byte(msg), unix.UnixRights(f.seg, f.bell), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	talk(a, b, qa, qb)
-	if n := descriptors(t) - before; n != opened {
+	if n := descriptors() - before; n != opened {
 		t.Errorf("%d descriptors more than before, %d were opened here", n, opened)
 	}
 	b.d.die()

@@ -34,12 +34,13 @@ type victim struct {
 	lines int // besides its address
 }
 
-var buildVictim = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "verbena-victim")
-	if err != nil {
+var victimDir string
+
+var buildVictim = sync.OnceValues(func() (path string, err error) {
+	if victimDir, err = os.MkdirTemp("", "verbena-victim"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "victim")
+	path = filepath.Join(victimDir, "victim")
 	out, err := exec.Command("go", "build", "-tags", "verbena_steps", "-o", path, "./testdata/victim").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("building the victim: %w\n%s", err, out)
@@ -49,8 +50,8 @@ var buildVictim = sync.OnceValues(func() (string, error) {
 
 // removeVictim is called after all tests.
 func removeVictim() {
-	if path, err := buildVictim(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if victimDir != "" {
+		_ = os.RemoveAll(victimDir)
 	}
 }
 
