@@ -144,6 +144,10 @@ func FuzzParse(f *testing.F) {
 	f.Add(encode(Header{Kind: Finish, Flags: FlagFailed}, &Extension{Key: binary.LittleEndian.Uint64([]byte("verbena1"))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, body, err := Parse(b)
+		context, tag, seq, ok := parseData(b)
+		if ok != (err == nil && h.Kind == Data) || ok && (context != h.Context || tag != h.Tag || seq != h.Seq) {
+			t.Fatalf("% x: the short way says %d, %d, %d, %v; the long one %+v, %v", b, context, tag, seq, ok, h, err)
+		}
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) {
 				t.Fatalf("error %v does not wrap ErrMalformed", err)
