@@ -14,66 +14,91 @@ import (
 // are (near: streaming, by a factor of two to three; far: the single copy), on
 // whether the target is driving, and on what the system allows; none of that is
 // known beforehand, and all of it can change.
+//
+// The two are tried in turns of several reads: the first reads of a turn find the
+// buffers in nobody's cache, and don't count.
 type pace struct {
-	class [16]struct {
-		est   [2]float64 // nanoseconds per read: Stream, Copy
-		n     [2]uint32  // samples
-		total uint32
-	}
-	last time.Time // when the last read of this queue pair ended
-	way  Way       // of the reads that are in flight
+	class [16]paceClass // by size
+	last  time.Time     // when the last read of this queue pair ended
+	way   Way           // of the reads that are in flight
+}
+
+type paceClass struct {
+	est  [2]float64 // nanoseconds per read: Stream, Copy; 0: not known
+	way  Way        // of the present turn
+	left int        // choices left in it
+	cold int        // reads left in it that don't count
+	long int        // choices in the next turn of the faster way
+	try  bool       // the present turn looks at the slower way
 }
 
 const (
-	paceSamples = 8   // of each way, in turn, before one is preferred
-	paceAgain   = 128 // every so many reads the slower way is tried again
-	paceWarm    = 2   // the first samples touch the memory for the first time
-	paceWeight  = 0.25
+	paceTurn   = 12  // choices in a turn that looks
+	paceCold   = 4   // reads of a turn that don't count
+	paceFirst  = 64  // choices in the first turn of the faster way; each is twice as long
+	paceMost   = 512 // up to this
+	paceWeight = 0.25
 )
 
-func paceClass(n int) int { return min(max(bits.Len(uint(n))-13, 0), 15) }
+func (p *pace) of(n int) *paceClass { return &p.class[min(max(bits.Len(uint(n))-13, 0), 15)] }
 
 func paceWay(w Way) int { return int(w - Stream) }
 
+// pick chooses a way for n bytes.
 func (p *pace) pick(n int) Way {
-	c := &p.class[paceClass(n)]
-	c.total++
-	if n := c.n; n[0] < paceSamples || n[1] < paceSamples {
-		if n[0] <= n[1] {
-			return Stream
-		}
-		return Copy
+	c := p.of(n)
+	if c.left == 0 {
+		c.turn()
 	}
+	c.left--
+	return c.way
+}
+
+// turn begins the next turn: each way at first, then the faster one for long, and
+// in between a look at the other.
+func (c *paceClass) turn() {
+	c.left, c.cold = paceTurn, paceCold
 	best, other := Stream, Copy
-	if c.est[paceWay(Copy)] < c.est[paceWay(Stream)] {
+	if s, v := c.est[paceWay(Stream)], c.est[paceWay(Copy)]; v != 0 && v < s {
 		best, other = Copy, Stream
 	}
-	if c.total%paceAgain == 0 {
-		return other
-	}
-	return best
-}
-
-func (p *pace) note(w Way, n int, took float64) {
-	c := &p.class[paceClass(n)]
-	i := paceWay(w)
-	c.n[i]++
-	switch est := &c.est[i]; {
-	case c.n[i] <= paceWarm || *est == 0:
-		*est = took
-	case took < *est/4: // the way has become another one
-		*est = 2 * took
+	switch {
+	case c.est[paceWay(Stream)] == 0:
+		c.way = Stream
+	case c.est[paceWay(Copy)] == 0:
+		c.way = Copy
+	case c.long == 0 || c.try:
+		c.long = min(max(2*c.long, paceFirst), paceMost)
+		c.way, c.left, c.try = best, c.long, false
 	default:
-		// A read that was interrupted says little of the way.
-		*est += paceWeight * (min(took, 2**est) - *est)
+		c.way, c.try = other, true
+		c.est[paceWay(other)] = 0 // what it was is forgotten, so that it can come back
 	}
 }
 
-// stalled notes that streaming waited in vain.
+// note takes the time of a read into account.
+func (p *pace) note(w Way, n int, took float64) {
+	c := p.of(n)
+	if w == c.way && c.cold > 0 {
+		c.cold--
+		return
+	}
+	est := &c.est[paceWay(w)]
+	if *est == 0 {
+		*est = took
+		return
+	}
+	// A read that was interrupted says little of the way.
+	*est += paceWeight * (min(took, 2**est) - *est)
+}
+
+// stalled notes that streaming waited in vain: the turn ends.
 func (p *pace) stalled(n int) {
-	c := &p.class[paceClass(n)]
+	c := p.of(n)
 	c.est[paceWay(Stream)] = min(max(2*c.est[paceWay(Stream)], float64(stallTime)), float64(time.Second))
-	c.n[paceWay(Stream)]++
+	if c.way == Stream {
+		c.left = 0
+	}
 }
 
 // measure takes a finished read into account. Reads that queued behind each
