@@ -56,7 +56,7 @@ type epoch struct {
 type mail struct {
 	from, to, tag int
 	number        int // among those of this pair
-	size, room    int
+	size          int
 }
 
 // naming is what the receives name.
