@@ -5,9 +5,14 @@ import (
 	"time"
 )
 
-// backgroundTick is how long nobody must have driven before the background
-// goroutine sleeps for solicited events. A tick costs a few microseconds.
-const backgroundTick = 5 * time.Millisecond
+// The background goroutine sleeps for solicited events when nobody has driven for
+// a tick. A tick wakes threads, on the core of a rank that is bound to one: they
+// cost a few per cent of what small messages take. So while somebody drives, each
+// tick is twice as long as the one before.
+const (
+	backgroundTick = 5 * time.Millisecond
+	backgroundMost = 40 * time.Millisecond
+)
 
 // background is the goroutine that moves large messages while the program
 // computes. While anybody drives it does nothing: it only looks, tick by tick,
@@ -41,7 +46,8 @@ func (e *Engine) stopBackground() {
 }
 
 func (e *Engine) background() {
-	tick := time.NewTicker(backgroundTick)
+	period := backgroundTick
+	tick := time.NewTicker(period)
 	defer tick.Stop()
 	var seen, slept uint64
 	for {
@@ -60,6 +66,12 @@ func (e *Engine) background() {
 		}
 		e.mu.Unlock()
 		if !still {
+			if quiet {
+				period = backgroundTick
+			} else {
+				period = min(2*period, backgroundMost)
+			}
+			tick.Reset(period)
 			continue
 		}
 		// The driver has been asleep for a tick: ticking beside it for as long
@@ -69,7 +81,8 @@ func (e *Engine) background() {
 		case <-e.back.stop:
 			return
 		case <-e.back.resume:
-			tick.Reset(backgroundTick)
+			period = backgroundTick
+			tick.Reset(period)
 		}
 	}
 }

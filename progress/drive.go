@@ -12,11 +12,11 @@ const (
 	spinOwned  = 20 * time.Microsecond  // where the rank has its core to itself
 	spinShared = 1 * time.Microsecond   // where others wait for it
 	yieldFor   = 200 * time.Microsecond // in all
+	longWait   = 2 * time.Millisecond   // a sleep of more makes the next waits yield less
 	spinRound  = 64                     // looks between two polls, at which the clock is read
 
-	// goschedRounds is how many rounds of looks pass between two Gosched.
-	// Where there is an idle processor, a Gosched wakes its thread, which
-	// takes this core for some microseconds.
+	// goschedRounds is how many rounds of looks pass before other goroutines
+	// are let run.
 	goschedRounds = 16
 )
 
@@ -77,17 +77,18 @@ func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 			e.mu.Lock()
 		case phaseYield:
 			e.mu.Unlock()
-			runtime.Gosched()
+			gosched()
 			yieldThread()
 			if e.somethingPending() {
 				idle.rounds = 0
 			}
 			e.mu.Lock()
 		case phaseSleep:
-			idle.slept = true
+			before := time.Now()
 			if err := e.sleep(ctx, w); err != nil {
 				return err
 			}
+			idle.slept = time.Since(before) > longWait
 			idle.rounds = 0
 		}
 	}
@@ -102,16 +103,26 @@ func (e *Engine) spin(yield bool) (found bool) {
 		}
 	}
 	if yield {
-		runtime.Gosched()
+		gosched()
 	}
 	return false
+}
+
+// gosched lets other goroutines run where there is only one processor for all of
+// them. Elsewhere they have their own, and Gosched would do harm: it wakes an idle
+// processor's thread, on this very core if the rank is bound to it, which then
+// takes this goroutine over.
+func gosched() {
+	if runtime.GOMAXPROCS(0) == 1 {
+		runtime.Gosched()
+	}
 }
 
 // idle is how long the present wait has found nothing.
 type idle struct {
 	rounds int
 	since  time.Time
-	slept  bool
+	slept  bool // for long
 }
 
 type phase uint8

@@ -17,7 +17,8 @@ import (
 type sleeper struct {
 	inner int
 	outer *nest
-	kick  int // an eventfd: wakes the driver for things that no device tells
+	begin func() bool // hangs inner into outer
+	kick  int         // an eventfd: wakes the driver for things that no device tells
 }
 
 func (s *sleeper) open() (err error) {
@@ -37,6 +38,7 @@ func (s *sleeper) open() (err error) {
 		s.close()
 		return err
 	}
+	s.begin = func() bool { return s.outer.hang(s.inner) == nil }
 	return nil
 }
 
@@ -68,6 +70,12 @@ type nest struct {
 	file *os.File
 	raw  syscall.RawConn
 	fd   int
+
+	// Of the one goroutine that waits. They are kept here, and step is made
+	// once, so that waiting allocates nothing.
+	begin func() bool
+	begun bool
+	step  func(uintptr) bool
 }
 
 func newNest() (*nest, error) {
@@ -84,6 +92,7 @@ func newNest() (*nest, error) {
 		_ = n.file.Close()
 		return nil, fmt.Errorf("progress: epoll: %w", err)
 	}
+	n.step = n.look
 	return n, nil
 }
 
@@ -102,14 +111,18 @@ func (n *nest) unhang(inner int) {
 // called when an event can't be missed any more; if it returns false, wait
 // returns at once.
 func (n *nest) wait(begin func() bool) error {
-	first := true
-	return n.raw.Read(func(uintptr) bool {
-		if first {
-			first = false
-			return !begin()
-		}
+	n.begin, n.begun = begin, false
+	return n.raw.Read(n.step)
+}
+
+// look is called by Go's poller, first when it is ready for events and then after
+// each. It says whether to return from wait.
+func (n *nest) look(uintptr) bool {
+	if n.begun {
 		return true
-	})
+	}
+	n.begun = true
+	return !n.begin()
 }
 
 // sleep arms all queues and sleeps until one has something, or the engine is
@@ -120,15 +133,16 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 	}
 	e.count.Sleeps++
 	e.asleep = true
-	stop := func() bool { return true }
+	var stop func() bool
 	if ctx.Done() != nil {
 		stop = context.AfterFunc(ctx, e.kickSleeper)
 	}
 	e.mu.Unlock()
-	inner := e.sleeper.inner
-	err := e.sleeper.outer.wait(func() bool { return e.sleeper.outer.hang(inner) == nil })
-	e.sleeper.outer.unhang(inner)
-	stop()
+	err := e.sleeper.outer.wait(e.sleeper.begin)
+	e.sleeper.outer.unhang(e.sleeper.inner)
+	if stop != nil {
+		stop()
+	}
 	e.mu.Lock()
 	e.asleep = false
 	e.resumeBackground()
