@@ -5,6 +5,7 @@ package shm
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -306,5 +307,120 @@ func TestVictimReads(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A peer that stops, and then dies, while it is read from: single-copy and direct
+// reads go on while it is stopped, streamed ones when it goes on; what is not over
+// at its death ends with StatusPeerDead, and its memory isn't touched any more.
+func TestVictimIsRead(t *testing.T) {
+	const size = 8 << 20
+	want := make([]byte, size)
+	for i := range want {
+		want[i] = byte(i * 7)
+	}
+	for _, v := range []struct {
+		way        Way
+		noCopy     bool
+		mapped     bool
+		stoppedToo bool // it can be read while it is stopped
+	}{
+		{way: Direct, mapped: true, stoppedToo: true},
+		{way: Copy, stoppedToo: true},
+		{way: Auto, stoppedToo: true},
+		{way: Stream},
+		{way: Auto, noCopy: true},
+	} {
+		t.Run(fmt.Sprintf("%v/no copy %v", v.way, v.noCopy), func(t *testing.T) {
+			s := newNode(t, Config{Read: v.way, NoSingleCopy: v.noCopy}, few)
+			for round := range 3 {
+				s.got, s.ends, s.reads = nil, nil, map[uint64]verbs.Status{}
+				vic, q := s.start(t, "serve", size)
+				s.survive("the addresses", vic, func() bool { return len(s.got) == 2 })
+				where := []byte(s.got[0].data)
+				if v.mapped {
+					where = []byte(s.got[1].data)
+				}
+				from := verbs.Remote{Addr: binary.LittleEndian.Uint64(where), Key: binary.LittleEndian.Uint64(where[8:])}
+				read := func(id uint64) []byte {
+					dst := make([]byte, size)
+					wr := []verbs.SendWR{{ID: id, Op: verbs.OpRead, Flags: verbs.Signaled, Data: dst, Remote: from}}
+					if _, err := q.PostSend(wr); err != nil {
+						t.Fatal(err)
+					}
+					return dst
+				}
+				dst := read(1)
+				s.survive("a read", vic, func() bool { return len(s.reads) == 1 })
+				if s.reads[1] != verbs.StatusOK || !bytes.Equal(dst, want) {
+					t.Fatalf("a read of a living peer: %v", s.reads[1])
+				}
+				if round == 2 { // killed in the middle
+					dst = read(2)
+					s.poll()
+					_ = vic.cmd.Process.Kill()
+					s.survive("the ends", vic, func() bool { return len(s.ends) > 0 && len(s.reads) == 2 })
+					s.checkReadAtEnd(dst, want)
+					break
+				}
+				if err := vic.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+				s.survive("the victim to stop", vic, func() bool { return vic.state() == "T" })
+				dst = read(2)
+				if v.stoppedToo {
+					s.survive("a read of a stopped peer", vic, func() bool { return len(s.reads) == 2 })
+				} else {
+					for range 50 {
+						s.poll()
+					}
+				}
+				if round == 0 {
+					if err := vic.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+						t.Fatal(err)
+					}
+					s.survive("the read", vic, func() bool { return len(s.reads) == 2 })
+					if s.reads[2] != verbs.StatusOK || !bytes.Equal(dst, want) {
+						t.Errorf("a read of a peer that was stopped: %v", s.reads[2])
+					}
+				}
+				_ = vic.cmd.Process.Kill()
+				s.survive("the ends", vic, func() bool { return len(s.ends) > 0 && len(s.reads) == 2 })
+				s.checkReadAtEnd(dst, want)
+				if s.d.work.Load() != 0 || s.d.streaming != 0 || len(s.d.freeRd) != maxReads {
+					t.Errorf("left: work %d, %d streaming, %d free", s.d.work.Load(), s.d.streaming, len(s.d.freeRd))
+				}
+				if err := q.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// checkReadAtEnd checks that the read of a peer that died ended once, well and whole
+// or with the death, and that nothing is written afterwards.
+func (n *node) checkReadAtEnd(dst, want []byte) {
+	n.t.Helper()
+	switch s := n.reads[2]; s {
+	case verbs.StatusOK:
+		if !bytes.Equal(dst, want) {
+			n.t.Error("a read ended well with wrong bytes")
+		}
+	case verbs.StatusPeerDead:
+	default:
+		n.t.Errorf("a read of a peer that died: %v", s)
+	}
+	for i := range dst {
+		dst[i] = 0xaa
+	}
+	for range 100 {
+		n.poll()
+	}
+	if c := bytes.Count(dst, []byte{0xaa}); c != len(dst) {
+		n.t.Errorf("%d bytes were written after the read's end", len(dst)-c)
+	}
+	if len(n.ends) != 1 || n.ends[0].status != verbs.StatusPeerDead {
+		n.t.Errorf("ends %v", n.ends)
 	}
 }

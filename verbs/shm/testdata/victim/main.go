@@ -1,13 +1,15 @@
 //go:build linux && verbena_steps
 
-// Victim is the peer that the tests of package shm kill: it sends, or reads, until
-// it kills or stops itself at a marked point of a send, or is killed.
+// Victim is the peer that the tests of package shm kill: it sends, reads or is read
+// from, until it kills or stops itself at a marked point of a send, or is killed.
 //
 //	victim send <address> <size> <step> <signal>
 //	victim read <address> <way> <remote address> <key> <size>
+//	victim serve <address> <size>
 //
 // It prints its own address, waits for a line, and prints a line for each message
-// that it has sent, or read that has ended.
+// that it has sent, or read that has ended. A victim that serves sends the address
+// and key of ordinary memory, and of memory that is read directly, in messages.
 package main
 
 import (
@@ -52,7 +54,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	c := shm.Config{MaxPeers: 4, Memory: 1 << 20, AllocMemory: 1 << 20}
+	c := shm.Config{MaxPeers: 4, Memory: 1 << 20, AllocMemory: 16 << 20}
 	if args[0] == "read" {
 		if c.Read, err = shm.ParseWay(args[2]); err != nil {
 			return err
@@ -80,8 +82,11 @@ func run(args []string) error {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
-	if args[0] == "read" {
+	switch args[0] {
+	case "read":
 		return v.read(args[3:])
+	case "serve":
+		return v.serve(d, int(number(args[2])))
 	}
 	return v.send(args[2:])
 }
@@ -149,6 +154,31 @@ func (v *victim) read(args []string) error {
 			runtime.Gosched()
 		}
 		fmt.Println(i)
+	}
+}
+
+func (v *victim) serve(d *shm.Device, size int) error {
+	mapped, err := d.Alloc(size)
+	if err != nil {
+		return err
+	}
+	for _, mem := range [][]byte{make([]byte, size), mapped} {
+		for i := range mem {
+			mem[i] = byte(i * 7)
+		}
+		m, err := d.Register(mem, verbs.AccessRead)
+		if err != nil {
+			return err
+		}
+		msg := binary.LittleEndian.AppendUint64(nil, m.Addr())
+		msg = binary.LittleEndian.AppendUint64(msg, m.Key())
+		if err := v.post(verbs.SendWR{Op: verbs.OpSend, Flags: verbs.Inline, Data: msg}); err != nil {
+			return err
+		}
+	}
+	for {
+		v.poll()
+		runtime.Gosched()
 	}
 }
 
