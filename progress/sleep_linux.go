@@ -199,5 +199,8 @@ func (e *Engine) unkick() {
 	_, _ = unix.Read(e.sleeper.kick, b[:])
 }
 
-// yieldThread gives the core to another process that wants it.
-func yieldThread() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// yieldThread gives the core to another process that wants it. It is a raw call:
+// of another one that takes long the runtime takes the processor away and gives it
+// to another thread, which goes on with this goroutine when the call is over. The
+// loop around it can be preempted.
+func yieldThread() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -48,15 +48,15 @@ func (l *link) readVM(dst []byte, addr uint64) (int, error) {
 		local := [1]unix.Iovec{{Base: &dst[done]}}
 		local[0].SetLen(len(dst) - done)
 		remote := [1]unix.RemoteIovec{{Base: uintptr(addr) + uintptr(done), Len: len(dst) - done}}
-		n, err := unix.ProcessVMReadv(l.pid, local[:], remote[:], 0)
-		if err == unix.EINTR {
+		n, errno := processVMReadv(l.pid, &local[0], &remote[0])
+		if errno == unix.EINTR {
 			continue
 		}
-		if err == unix.EFAULT {
+		if errno == unix.EFAULT {
 			return done, errOutside
 		}
-		if err != nil {
-			return done, err
+		if errno != 0 {
+			return done, errno
 		}
 		if n <= 0 {
 			return done, errOutside
