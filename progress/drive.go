@@ -13,11 +13,11 @@ const (
 	spinShared = 1 * time.Microsecond   // where others wait for it
 	yieldFor   = 200 * time.Microsecond // in all
 	longWait   = 2 * time.Millisecond   // a sleep of more makes the next waits yield less
-	spinRound  = 64                     // looks between two polls, at which the clock is read
+	spinRound  = 256                    // looks between two polls, at which the clock is read
 
 	// goschedRounds is how many rounds of looks pass before other goroutines
 	// are let run.
-	goschedRounds = 16
+	goschedRounds = 4
 )
 
 // drive polls until the waiter is done. The lock is held, and free while
@@ -32,9 +32,10 @@ func (e *Engine) drive(ctx context.Context, w *Waiter) error {
 	return err
 }
 
+// driveUntil is the hot loop: poll, and spin. What costs more is in functions of
+// its own, which are not inlined.
 func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 	var idle idle
-	looked := false
 	for {
 		e.others = 0
 		n := e.poll()
@@ -42,56 +43,76 @@ func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
 			e.waits.note(&idle)
 			return nil
 		}
-		if e.closed {
-			return ErrClosed
-		}
 		if n > 0 || e.others > 0 {
-			// Others may want the lock, and those whose requests are done
-			// this core. What happens meanwhile is seen by the next poll.
-			done := e.others > 0
-			e.mu.Unlock()
-			if done {
-				runtime.Gosched()
-			}
-			e.mu.Lock()
-			idle.rounds = 0
-			if err := ctx.Err(); err != nil {
+			if err := e.breathe(ctx); err != nil {
 				return err
 			}
+			idle.rounds = 0
 			continue
 		}
-		if looked { // the first look costs no more than it must
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		looked = true
-		switch e.phase(&idle) {
-		case phaseSpin:
-			e.mu.Unlock()
-			if e.spin(idle.rounds%goschedRounds == 0) {
-				// Perhaps not a completion, but something that moves, like a
-				// read that is being served: no reason to yield.
-				idle.rounds = 0
-			}
-			e.mu.Lock()
-		case phaseYield:
-			e.mu.Unlock()
-			gosched()
-			yieldThread()
-			if e.somethingPending() {
-				idle.rounds = 0
-			}
-			e.mu.Lock()
-		case phaseSleep:
-			before := time.Now()
-			if err := e.sleep(ctx, w); err != nil {
-				return err
-			}
-			idle.slept = time.Since(before) > longWait
-			idle.rounds = 0
+		if err := e.idle(ctx, w, &idle); err != nil {
+			return err
 		}
 	}
+}
+
+// breathe gives the lock away for a moment, between polls that find something:
+// others may want it, and those whose requests are done may want this core. What
+// happens meanwhile is seen by the next poll.
+//
+//go:noinline
+func (e *Engine) breathe(ctx context.Context) error {
+	done := e.others > 0
+	e.mu.Unlock()
+	if done {
+		runtime.Gosched()
+	}
+	e.mu.Lock()
+	if e.closed {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// idle waits for a while, after a poll that found nothing.
+//
+//go:noinline
+func (e *Engine) idle(ctx context.Context, w *Waiter, i *idle) error {
+	if e.closed {
+		return ErrClosed
+	}
+	if i.looked { // the first time costs no more than it must
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	i.looked = true
+	phase := e.phase(i)
+	if phase == phaseSleep {
+		before := time.Now()
+		if err := e.sleep(ctx, w); err != nil {
+			return err
+		}
+		i.slept = time.Since(before) > longWait
+		i.rounds = 0
+		return nil
+	}
+	e.mu.Unlock()
+	found := false
+	if phase == phaseSpin {
+		found = e.spin(i.rounds%goschedRounds == 0)
+	} else {
+		gosched()
+		yieldThread()
+		found = e.somethingPending()
+	}
+	if found {
+		// Perhaps not a completion, but something that moves, like a read that
+		// is being served: no reason to yield.
+		i.rounds = 0
+	}
+	e.mu.Lock()
+	return nil
 }
 
 // spin looks at the queues, without the lock, until there is something or a
@@ -123,6 +144,7 @@ type idle struct {
 	rounds int
 	since  time.Time
 	slept  bool // for long
+	looked bool // at the context, from now on
 }
 
 type phase uint8
