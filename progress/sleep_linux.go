@@ -18,6 +18,7 @@ type sleeper struct {
 	inner int
 	outer *nest
 	begin func() bool // hangs inner into outer
+	buf   [8]byte     // for reading kick; the lock is held
 	kick  int         // an eventfd: wakes the driver for things that no device tells
 }
 
@@ -188,15 +189,16 @@ func (e *Engine) kickSleeper() {
 	}
 }
 
+// oneKick is what kick writes. Nobody changes it.
+var oneKick = [8]byte{1}
+
 // kick wakes a driver that sleeps.
 func (e *Engine) kick() {
-	one := [8]byte{1}
-	_, _ = unix.Write(e.sleeper.kick, one[:])
+	_, _ = unix.Write(e.sleeper.kick, oneKick[:])
 }
 
 func (e *Engine) unkick() {
-	var b [8]byte
-	_, _ = unix.Read(e.sleeper.kick, b[:])
+	_, _ = unix.Read(e.sleeper.kick, e.sleeper.buf[:])
 }
 
 // yieldThread gives the core to another process that wants it. It is a raw call:
