@@ -153,33 +153,38 @@ func (c *cq) Arm(ev verbs.Event) (again bool) {
 	if c.armed == verbs.None {
 		return false
 	}
-	// From here on a peer's publishing is answered by its bell; look for what
-	// came before. Cells that were polled are given back now: their sender may
-	// sleep for want of them.
-	for _, q := range *c.active.Load() {
-		if q.rx.pos != q.rx.acked {
-			q.release()
-		}
-	}
-	for _, q := range d.qps {
-		if q.sendCQ == c && q.lack != 0 && q.announce() {
+	// From here on what a peer does is answered by the bell; look for what came
+	// before. All queues are looked at, not this one alone: there is one bell,
+	// and arming it again has cleared a ring that was perhaps another's, after
+	// that queue's own look.
+	for _, o := range d.cqs {
+		if o.armed != verbs.None && o.missed() {
 			again = true
 		}
 	}
 	if d.serving() && d.chunksAnnounce() {
 		again = true
 	}
-	return again || c.pendingArmed()
+	return again || d.attention.Load() || d.movable()
 }
 
-// pendingArmed is Pending without work that only a peer can move.
-func (c *cq) pendingArmed() bool {
+// missed says whether the queue has something, and tells peers what it waits for.
+func (c *cq) missed() bool {
+	again := c.count.Load() != 0
 	for _, q := range *c.active.Load() {
-		if q.rx.ready() {
-			return true
+		// Cells that were polled are given back now: their sender may sleep
+		// for want of them.
+		if q.rx.pos != q.rx.acked {
+			q.release()
+		}
+		again = again || q.rx.ready()
+	}
+	for _, q := range c.dev.qps {
+		if q.sendCQ == c && q.lack != 0 && q.announce() {
+			again = true
 		}
 	}
-	return c.count.Load() != 0 || c.dev.attention.Load() || c.dev.movable()
+	return again
 }
 
 // Close implements verbs.CQ.
