@@ -36,11 +36,21 @@ func (l *link) probeVM() {
 		l.header.nonce == l.hello.Nonce
 }
 
+// gone says whether the peer's process has ended.
+func (l *link) gone() bool {
+	p := [1]unix.PollFd{{Fd: int32(l.pidFD), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(p[:], 0)
+		if err != unix.EINTR { // which says nothing, and n is -1
+			return n != 0
+		}
+	}
+}
+
 // readVM fills dst from the peer's memory by one system call. A process that
 // has ended is not read: its number may be another's.
 func (l *link) readVM(dst []byte, addr uint64) (int, error) {
-	p := [1]unix.PollFd{{Fd: int32(l.pidFD), Events: unix.POLLIN}}
-	if n, err := unix.Poll(p[:], 0); n != 0 || err != nil && err != unix.EINTR {
+	if l.gone() {
 		return 0, errGone
 	}
 	done := 0
