@@ -92,8 +92,8 @@ func (n *node) sleepy(q *qp, from verbs.MR, size, count int, seed uint64) error 
 		before := len(n.got)
 		n.poll()
 		if sent == count && len(n.got) == count {
-			if slept < count/100 {
-				return fmt.Errorf("it slept %d times only", slept)
+			if slept == 0 {
+				return errors.New("it never slept")
 			}
 			return nil
 		}
