@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 )
 
 // Sends that wait for room when their receiver ends say that it has ended, small
@@ -60,6 +61,50 @@ func TestQueuedSendsAtEnd(t *testing.T) {
 			if !errors.Is(errs[1], gaveUp) || errs[0] != nil && !errors.As(errs[0], &gone) || errs[2] != nil && !errors.As(errs[2], &gone) {
 				t.Error(errs)
 			}
+		})
+	}
+}
+
+// A rank whose sends find no room, because their receiver computes, sleeps; it
+// doesn't spin.
+func TestBlockedSendSleeps(t *testing.T) {
+	for _, size := range []int{8, 300} {
+		computed := make(chan struct{})
+		run(t, 2, Config{Slots: 8}, func(ctx context.Context, c *Comm) error {
+			const count = 300
+			if c.Rank() == 1 {
+				if _, err := Recv(ctx, c, []byte(nil), 0, 1); err != nil {
+					return err
+				}
+				<-computed
+				for range count {
+					if _, err := Recv(ctx, c, make([]byte, size), 0, 2); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			if err := Send(ctx, c, []byte(nil), 1, 1); err != nil {
+				return err
+			}
+			var reqs []Request
+			for range count {
+				reqs = append(reqs, Isend(c, make([]byte, size), 1, 2))
+			}
+			done := make(chan error, 1)
+			go func() { done <- WaitAll(ctx, reqs...) }()
+			sleeps := c.World().Info().Counters["wait.sleeps"]
+			for c.World().Info().Counters["wait.sleeps"] <= sleeps {
+				select {
+				case <-ctx.Done():
+					t.Error("the sender does not sleep")
+					close(computed)
+					return ctx.Err()
+				case <-time.After(time.Millisecond):
+				}
+			}
+			close(computed)
+			return <-done
 		})
 	}
 }
