@@ -74,20 +74,23 @@ func (r *read) denied(i int, err error) {
 		r.finish(i, verbs.StatusRemoteAccess)
 		return
 	}
-	if r.way == Copy {
+	was := r.way
+	if was == Copy {
 		q.link.vm = false
 	} else {
 		q.link.noArena = true
 	}
-	q.dev.count.denied++
 	q.dev.work.Add(-1)
 	r.way = Stream
 	r.gen++
 	if !q.askStream(i, r) {
-		// The ring is full: stay in the list, and ask when there is room.
-		r.way = Copy
+		// The ring is full: stay in the list, fail again, and ask when there is
+		// room. Not by single copy: that was checked for the right process.
+		r.way = was
 		q.dev.work.Add(1)
+		return
 	}
+	q.dev.count.denied++
 }
 
 // checkStalls looks for streamed reads whose target doesn't move.

@@ -57,6 +57,7 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	r.start = time.Now()
 	r.gen++
 	if r.way == Stream && !q.askStream(i, r) {
+		r.dst = nil // the caller's
 		return q.full(lackCell)
 	}
 	r.qp, r.number = q, q.reading(r)
