@@ -102,11 +102,12 @@ func (e *Engine) Close() {
 	for e.parked.head != nil {
 		e.unpark(e.parked.head)
 	}
-	e.left = make(chan struct{})
+	left := make(chan struct{})
 	if e.waiting == 0 {
-		close(e.left)
+		close(left) // and nobody who comes from now on closes it again
+	} else {
+		e.left = left
 	}
-	left := e.left
 	e.mu.Unlock()
 	<-left
 	e.mu.Lock() // which the last to leave still had
