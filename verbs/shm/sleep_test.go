@@ -89,8 +89,11 @@ func (n *node) sleepy(q *qp, from verbs.MR, size, count int, seed uint64) error 
 		if sent == count-1 && !reading && q.tryPost(message(sent, 8)) {
 			sent++
 		}
-		before := len(n.got)
+		before, ended := len(n.got), len(n.reads)
 		n.poll()
+		if len(n.reads) > ended {
+			continue
+		}
 		if sent == count && len(n.got) == count {
 			if slept == 0 {
 				return errors.New("it never slept")
