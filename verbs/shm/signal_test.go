@@ -3,6 +3,7 @@
 package shm
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 
@@ -31,10 +32,11 @@ func TestSignalsBesideCopies(t *testing.T) {
 			default:
 				// The runtime's own, which it takes for a preemption that is over.
 				_ = unix.Kill(unix.Getpid(), unix.SIGURG)
+				runtime.Gosched()
 			}
 		}
 	})
-	const count = 5000
+	const count = 3000
 	for i := range uint64(count) {
 		a.read(qa, dst, m, i)
 		until(t, "a read", func() bool { return len(a.reads) == int(i+1) }, a)
