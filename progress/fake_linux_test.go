@@ -147,10 +147,10 @@ func (b *bench) wait(ctx context.Context, id uint64, n int) *waiting {
 	b.waiters[id] = g.w
 	b.Unlock()
 	go func() {
-		defer close(g.done)
 		b.Lock()
 		defer b.Unlock()
 		g.err = b.Wait(ctx, g.w)
+		close(g.done) // with the lock held: who gets it next sees that Wait has returned
 	}()
 	return g
 }
