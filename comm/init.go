@@ -12,6 +12,7 @@ import (
 
 	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
+	"github.com/verbena-mpi/verbena/internal/sysmon"
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/rendezvous"
 	"github.com/verbena-mpi/verbena/srq"
@@ -42,6 +43,11 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
 	}
+	if ownCore() {
+		if err := sysmon.Batch(); err != nil {
+			log.WithError(err).Debug("comm: the runtime's monitor will interrupt messages")
+		}
+	}
 	job, err := bootstrap.FromEnv()
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
@@ -55,11 +61,15 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	return w, nil
 }
 
+// ownCore says whether the launcher has given this rank a core that no other rank
+// uses.
+func ownCore() bool { return os.Getenv("VERBENA_OWN_CORE") == "1" }
+
 func newWorld(ctx context.Context, job job, rank, size int, s settings, log *logrus.Logger) (*World, error) {
 	w := &World{job: job, settings: s, log: log, rank: rank, limit: s.EagerLimit.value, living: size - 1}
 	w.all = &Comm{world: w, context: 1, rank: rank, size: size}
 	var err error
-	w.eng, err = progress.New(progress.Config{OwnCore: os.Getenv("VERBENA_OWN_CORE") == "1", Background: size > 1})
+	w.eng, err = progress.New(progress.Config{OwnCore: ownCore(), Background: size > 1})
 	if err != nil {
 		return nil, err
 	}

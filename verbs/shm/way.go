@@ -4,6 +4,7 @@ package shm
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -16,7 +17,9 @@ import (
 // known beforehand, and all of it can change.
 //
 // The two are tried in turns of several reads: the first reads of a turn find the
-// buffers in nobody's cache, and don't count.
+// buffers in nobody's cache, and don't count. Between two looks at the slower way
+// the faster one goes on for so long that looking costs a hundredth of the time,
+// unless it becomes much slower meanwhile.
 type pace struct {
 	class [16]paceClass // by size
 	last  time.Time     // when the last read of this queue pair ended
@@ -24,55 +27,63 @@ type pace struct {
 }
 
 type paceClass struct {
-	est  [2]float64 // nanoseconds per read: Stream, Copy; 0: not known
-	way  Way        // of the present turn
-	left int        // choices left in it
-	cold int        // reads left in it that don't count
-	long int        // choices in the next turn of the faster way
-	try  bool       // the present turn looks at the slower way
+	took [2]recent // nanoseconds per read: Stream, Copy
+	way  Way       // of the present turn
+	left int       // choices left in it
+	cold int       // reads left in it that don't count
+	try  bool      // the present turn is a look at the slower way
+	mid  float64   // what the faster way took when its present turn began; 0: not known yet
 }
 
 const (
-	paceTurn   = 12  // choices in a turn that looks
-	paceCold   = 4   // reads of a turn that don't count
-	paceFirst  = 64  // choices in the first turn of the faster way; each is twice as long
-	paceMost   = 512 // up to this
-	paceWeight = 0.25
+	paceLook  = 8    // choices in a turn that looks
+	paceCold  = 4    // reads of a turn that don't count
+	paceFew   = 64   // choices in the shortest turn of the faster way
+	paceMany  = 4096 // and in the longest
+	paceCost  = 0.01 // of the time is for looking
+	paceWorse = 1.5  // a turn ends when its reads take so much longer than before
 )
 
 func (p *pace) of(n int) *paceClass { return &p.class[min(max(bits.Len(uint(n))-13, 0), 15)] }
 
-func paceWay(w Way) int { return int(w - Stream) }
+func (c *paceClass) times(w Way) *recent { return &c.took[w-Stream] }
 
 // pick chooses a way for n bytes.
 func (p *pace) pick(n int) Way {
 	c := p.of(n)
-	if c.left == 0 {
+	if c.left == 0 || c.left%recentMost == 0 && c.worse() {
 		c.turn()
 	}
 	c.left--
 	return c.way
 }
 
+// worse says whether the faster way has become much slower than it was.
+func (c *paceClass) worse() bool {
+	return c.mid != 0 && !c.try && c.cold == 0 && c.times(c.way).mid() > paceWorse*c.mid
+}
+
 // turn begins the next turn: each way at first, then the faster one for long, and
 // in between a look at the other.
 func (c *paceClass) turn() {
-	c.left, c.cold = paceTurn, paceCold
+	c.left, c.cold = paceLook, paceCold
+	stream, single := c.times(Stream), c.times(Copy)
 	best, other := Stream, Copy
-	if s, v := c.est[paceWay(Stream)], c.est[paceWay(Copy)]; v != 0 && v < s {
+	if single.n != 0 && single.mid() < stream.mid() {
 		best, other = Copy, Stream
 	}
 	switch {
-	case c.est[paceWay(Stream)] == 0:
+	case stream.n == 0:
 		c.way = Stream
-	case c.est[paceWay(Copy)] == 0:
+	case single.n == 0:
 		c.way = Copy
-	case c.long == 0 || c.try:
-		c.long = min(max(2*c.long, paceFirst), paceMost)
-		c.way, c.left, c.try = best, c.long, false
+	case c.mid == 0 || c.try:
+		c.way, c.try, c.mid = best, false, c.times(best).mid()
+		looked := paceLook * (c.times(other).mid() - c.mid)
+		c.left = int(min(max(looked/(paceCost*c.mid), paceFew), paceMany))
 	default:
 		c.way, c.try = other, true
-		c.est[paceWay(other)] = 0 // what it was is forgotten, so that it can come back
+		*c.times(other) = recent{} // what it was is forgotten, so that it can come back
 	}
 }
 
@@ -83,22 +94,47 @@ func (p *pace) note(w Way, n int, took float64) {
 		c.cold--
 		return
 	}
-	est := &c.est[paceWay(w)]
-	if *est == 0 {
-		*est = took
-		return
-	}
-	// A read that was interrupted says little of the way.
-	*est += paceWeight * (min(took, 2**est) - *est)
+	c.times(w).add(took)
 }
 
 // stalled notes that streaming waited in vain: the turn ends.
 func (p *pace) stalled(n int) {
 	c := p.of(n)
-	c.est[paceWay(Stream)] = min(max(2*c.est[paceWay(Stream)], float64(stallTime)), float64(time.Second))
+	c.times(Stream).fill(min(max(2*c.times(Stream).mid(), float64(stallTime)), float64(time.Second)))
 	if c.way == Stream {
 		c.left = 0
 	}
+}
+
+const recentMost = 8
+
+// recent is what the last few reads took. Their median says what a read takes
+// when nothing comes between, however long the one that was interrupted took.
+type recent struct {
+	ns [recentMost]float64
+	n  int // how many there have been
+}
+
+func (r *recent) add(took float64) {
+	r.ns[r.n%recentMost] = took
+	r.n++
+}
+
+func (r *recent) fill(took float64) {
+	for range recentMost {
+		r.add(took)
+	}
+}
+
+// mid is the lower median; 0 if there is none.
+func (r *recent) mid() float64 {
+	s := r.ns
+	n := min(r.n, recentMost)
+	if n == 0 {
+		return 0
+	}
+	slices.Sort(s[:n])
+	return s[(n-1)/2]
 }
 
 // measure takes a finished read into account. Reads that queued behind each

@@ -27,30 +27,47 @@ func (p *pace) run(n, size int, stream, single float64) (counts map[Way]int) {
 }
 
 // Both ways have a turn, then the faster is preferred, and the other one looked at
-// now and then; each size by itself; and when the ways change places, so does the
-// preference.
+// now and then, for a hundredth of the time; each size by itself; and when the ways
+// change places, so does the preference.
 func TestPacePrefers(t *testing.T) {
 	var p pace
 	const size, other = 1 << 20, 1 << 14
-	const cycle = paceMost + paceTurn
-	if d := cmp.Diff(map[Way]int{Stream: paceTurn, Copy: paceTurn}, p.run(2*paceTurn, size, 10, 20)); d != "" {
+	if d := cmp.Diff(map[Way]int{Stream: paceLook, Copy: paceLook}, p.run(2*paceLook, size, 10, 20)); d != "" {
 		t.Errorf("at first (-want +got)\n%s", d)
 	}
-	p.run(10*cycle, size, 10, 20)
-	if got := p.run(10*cycle, size, 10, 20); got[Copy] < 9*paceTurn || got[Copy] > 11*paceTurn {
-		t.Errorf("streaming is faster: %v", got)
+	const n = 100_000
+	few := func(what string, of int, slow, fast float64) {
+		t.Helper()
+		cost := float64(of) * (slow - fast) / (float64(n) * fast)
+		if cost < paceCost/2 || cost > 2*paceCost {
+			t.Errorf("%s: %d reads of the slower way, which cost %.4f of the time", what, of, cost)
+		}
 	}
-	p.run(10*cycle, other, 30, 20)
-	if got := p.run(10*cycle, other, 30, 20); got[Stream] < 9*paceTurn || got[Stream] > 11*paceTurn {
-		t.Errorf("another size: %v", got)
+	few("streaming is faster", p.run(n, size, 10, 20)[Copy], 20, 10)
+	few("another size", p.run(n, other, 30, 20)[Stream], 30, 20)
+	for _, v := range []struct {
+		what           string
+		stream, single float64
+		slower         Way
+		within         int // reads until it is noticed
+	}{
+		{"streaming has become slower", 40, 20, Stream, 4 * recentMost},
+		{"streaming has become faster again", 5, 20, Copy, paceMany + 2*paceLook},
+		{"streaming is a little slower", 22, 20, Stream, paceMany + 2*paceLook},
+	} {
+		p.run(v.within, size, v.stream, v.single)
+		if got := p.run(1000, size, v.stream, v.single)[v.slower]; got > 1000*paceLook/paceFew {
+			t.Errorf("%s: still %d of 1000", v.what, got)
+		}
 	}
-	p.run(3*cycle, size, 40, 20)
-	if got := p.run(10*cycle, size, 40, 20); got[Stream] > 11*paceTurn {
-		t.Errorf("after streaming has become slower: %v", got)
-	}
-	p.run(3*cycle, size, 5, 20)
-	if got := p.run(10*cycle, size, 5, 20); got[Copy] > 11*paceTurn {
-		t.Errorf("after streaming has become faster again: %v", got)
+}
+
+// Where the ways cost nearly the same, looking costs nearly nothing, but it isn't
+// done all the time.
+func TestPaceEqual(t *testing.T) {
+	var p pace
+	if got := p.run(100*(paceFew+paceLook), 1<<20, 10, 10); got[Copy] > 110*paceLook {
+		t.Errorf("%v", got)
 	}
 }
 
@@ -58,27 +75,35 @@ func TestPacePrefers(t *testing.T) {
 func TestPaceCold(t *testing.T) {
 	var p pace
 	const size = 1 << 16
-	for range paceTurn {
-		p.pick(size)
+	for range 2 {
+		w := p.pick(size)
+		for range paceCold {
+			p.note(w, size, 1000)
+		}
+		for range paceLook - 1 {
+			p.pick(size)
+			p.note(w, size, map[Way]float64{Stream: 10, Copy: 20}[w])
+		}
 	}
-	for range paceCold {
-		p.note(Stream, size, 1000)
-	}
-	p.note(Stream, size, 10)
-	p.run(paceTurn, size, 10, 20)
 	if w := p.pick(size); w != Stream {
 		t.Errorf("after a cold start: %v", w)
 	}
 }
 
-// One read that was interrupted doesn't change the preference.
+// Reads that were interrupted don't change the preference.
 func TestPaceOutlier(t *testing.T) {
 	var p pace
 	const size = 1 << 20
-	p.run(2*paceTurn, size, 10, 13)
-	p.note(Stream, size, 1e9)
-	if w := p.pick(size); w != Stream {
-		t.Errorf("after one read that took a second: %v", w)
+	for i := range 20_000 {
+		w := p.pick(size)
+		took := map[Way]float64{Stream: 10, Copy: 13}[w]
+		if i%3 == 0 {
+			took = 1e9
+		}
+		p.note(w, size, took)
+	}
+	if got := p.run(100, size, 10, 13); got[Copy] > 2*paceLook {
+		t.Errorf("with every third read interrupted: %v", got)
 	}
 }
 
@@ -87,14 +112,14 @@ func TestPaceOutlier(t *testing.T) {
 func TestPaceStalled(t *testing.T) {
 	var p pace
 	const size = 1 << 20
-	p.run(2*paceTurn, size, 10_000, 30_000)
+	p.run(2*paceLook, size, 10_000, 30_000)
 	for range 2000 {
 		p.stalled(size)
 	}
 	if w := p.pick(size); w != Copy {
 		t.Errorf("after stalls: %v", w)
 	}
-	p.run(2*(paceMost+paceTurn), size, 10_000, 30_000)
+	p.run(paceMany+2*paceLook, size, 10_000, 30_000)
 	if w := p.pick(size); w != Stream {
 		t.Errorf("after streaming had its turn: %v", w)
 	}
