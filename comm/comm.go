@@ -39,28 +39,33 @@ func (c *Comm) fail(op string, peer, tag int, buf []byte, err error) error {
 
 // checkTo checks the arguments of a send.
 func (c *Comm) checkTo(peer, tag int) error {
-	if uint(peer) >= uint(c.size) && peer != ProcNull {
-		return c.badRank(peer, "")
+	if uint(peer) < uint(c.size) && uint(tag) <= MaxTag {
+		return nil
 	}
-	if uint(tag) > MaxTag {
-		return fmt.Errorf("%w: tag %d is not in 0..%d", ErrTag, tag, MaxTag)
-	}
-	return nil
+	return c.checkOdd(peer, tag, false)
 }
 
 // checkFrom checks the arguments of a receive.
 func (c *Comm) checkFrom(peer, tag int) error {
-	if uint(peer) >= uint(c.size) && peer != AnySource && peer != ProcNull {
-		return c.badRank(peer, ", for any comm.AnySource")
+	if uint(peer) < uint(c.size) && uint(tag) <= MaxTag {
+		return nil
 	}
-	if uint(tag) > MaxTag && tag != AnyTag {
-		return fmt.Errorf("%w: tag %d is not in 0..%d (for any tag use comm.AnyTag)", ErrTag, tag, MaxTag)
-	}
-	return nil
+	return c.checkOdd(peer, tag, true)
 }
 
-func (c *Comm) badRank(peer int, also string) error {
-	return fmt.Errorf("%w: rank %d is not in 0..%d (for no neighbour use comm.ProcNull%s)", ErrRank, peer, c.size-1, also)
+// checkOdd checks what is not an ordinary rank and tag.
+func (c *Comm) checkOdd(peer, tag int, recv bool) error {
+	also, anyTag := "", ""
+	if recv {
+		also, anyTag = ", for any comm.AnySource", " (for any tag use comm.AnyTag)"
+	}
+	if uint(peer) >= uint(c.size) && peer != ProcNull && !(recv && peer == AnySource) {
+		return fmt.Errorf("%w: rank %d is not in 0..%d (for no neighbour use comm.ProcNull%s)", ErrRank, peer, c.size-1, also)
+	}
+	if uint(tag) > MaxTag && !(recv && tag == AnyTag) {
+		return fmt.Errorf("%w: tag %d is not in 0..%d%s", ErrTag, tag, MaxTag, anyTag)
+	}
+	return nil
 }
 
 // Barrier returns when all ranks of the communicator have called it. Collective:

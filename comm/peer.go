@@ -32,7 +32,8 @@ func (p *peer) gone() error {
 // Message implements eager.Upper.
 func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint32, body []byte) {
 	p := w.peers[ep.Peer]
-	if !w.follows(p, seq) {
+	if !p.follows(seq) {
+		w.astray(p)
 		return
 	}
 	key := match.Key{Context: context, Source: int32(p.rank), Tag: tag}
@@ -56,7 +57,8 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 		}
 		return
 	}
-	if !w.follows(p, h.Seq) {
+	if !p.follows(h.Seq) {
+		w.astray(p)
 		return
 	}
 	if x.Length > 1<<62 {
@@ -75,16 +77,21 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	w.table.AddUnexpected(&u.msg, key, at)
 }
 
-// follows checks that a message is the next of its sender.
-func (w *World) follows(p *peer, seq uint32) bool {
-	if p.lost != nil {
-		return false // it broke the protocol
+// follows says whether a message is the next of its sender.
+func (p *peer) follows(seq uint32) bool {
+	if p.lost == nil && seq == p.seq+1 {
+		p.seq = seq
+		return true
 	}
-	if p.seq++; seq != p.seq {
+	return false
+}
+
+// astray takes a message that does not follow: nothing counts any more of a peer
+// that breaks the protocol.
+func (w *World) astray(p *peer) {
+	if p.lost == nil {
 		w.distrust(p, errOrder)
-		return false
 	}
-	return true
 }
 
 var (

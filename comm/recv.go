@@ -89,6 +89,11 @@ func (w *World) startRecv(r *request, context uint32) {
 		w.takeUnexpected(r, m)
 		return
 	}
+	if r.peer >= 0 {
+		if p := w.peers[r.peer]; p.contacted && p.lost == nil {
+			return
+		}
+	}
 	w.expect(r)
 }
 

@@ -39,25 +39,32 @@ type request struct {
 
 // get takes a request from the pool. The lock is held.
 func (w *World) get(c *Comm, op string, peer, tag int, buf []byte) *request {
-	r := w.pool
-	if r == nil {
-		r = &request{world: w, gen: 1}
-		r.recv.Bind(r)
-		r.out.Owner, r.send.Owner, r.pull.Owner = r, r, r
-	} else {
-		w.pool = r.next
+	if w.pool == nil {
+		w.newRequest()
 	}
+	r := w.pool
+	w.pool = r.next
 	w.active++
 	r.comm, r.op, r.peer, r.tag, r.buf = c, op, peer, tag, buf
-	r.done, r.err = false, nil
-	r.status = Status{Source: peer, Tag: tag, Bytes: int64(len(buf))}
 	return r
+}
+
+// newRequest makes a request, into the pool.
+func (w *World) newRequest() {
+	r := &request{world: w, gen: 1}
+	r.recv.Bind(r)
+	r.out.Owner, r.send.Owner, r.pull.Owner = r, r, r
+	w.pool = r
 }
 
 // put gives a request back; the public Requests that mean it are over.
 func (w *World) put(r *request) {
 	r.gen++
-	r.comm, r.buf, r.to, r.on = nil, nil, nil, nil
+	r.done = false
+	if r.err != nil {
+		r.err = nil
+	}
+	r.buf, r.to = nil, nil
 	r.next = w.pool
 	w.pool = r
 	w.active--
@@ -88,6 +95,10 @@ func (r *request) wait(ctx context.Context) error {
 	if r.done {
 		return nil
 	}
+	return r.waitLong(ctx)
+}
+
+func (r *request) waitLong(ctx context.Context) error {
 	r.waiter.Left = 1
 	r.on = &r.waiter
 	err := r.world.eng.Wait(ctx, &r.waiter)

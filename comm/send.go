@@ -41,10 +41,17 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 		w.eng.Unlock()
 		return nil
 	}
+	return c.sendSlow(ctx, op, context, b, peer, tag)
+}
+
+// sendSlow is send for what doesn't leave at once. The lock is held, and given
+// back.
+func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte, peer, tag int) error {
+	w := c.world
 	defer w.eng.Unlock()
 	r := w.get(c, op, peer, tag, b)
 	defer w.put(r)
-	w.startSend(r, p, context)
+	w.startSend(r, w.peers[peer], context)
 	if err := r.wait(ctx); err != nil {
 		if w.withdrawSend(r) {
 			return c.fail(op, peer, tag, b, err)
@@ -88,7 +95,7 @@ func (c *Comm) failed(op string, peer, tag int, b []byte, err error) Request {
 
 // startSend sends what the fast path did not. The lock is held.
 func (w *World) startSend(r *request, p *peer, context uint32) {
-	r.to = p
+	r.to, r.status = p, Status{r.peer, r.tag, int64(len(r.buf))}
 	switch {
 	case w.closed:
 		r.complete(ErrClosed)

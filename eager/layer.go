@@ -91,8 +91,17 @@ func (l *Layer) received(c *verbs.Completion) {
 	}
 	switch c.Op {
 	case verbs.OpRecv:
-		l.message(ep, c.Data)
-		ep.recv.Release(c.Slot)
+		// Nothing follows the end of a peer, not even what came in the same poll.
+		if !ep.closed {
+			if context, tag, seq, ok := parseData(c.Data); ok {
+				l.upper.Message(ep, context, tag, seq, c.Data[HeaderSize:])
+			} else {
+				l.other(ep, c.Data)
+			}
+		}
+		if c.Slot != verbs.NoSlot {
+			ep.recv.Release(c.Slot)
+		}
 	case verbs.OpLow:
 		ep.recv.Low()
 	case verbs.OpClosed:
@@ -100,16 +109,8 @@ func (l *Layer) received(c *verbs.Completion) {
 	}
 }
 
-// message delivers what a peer has sent. Nothing follows the end of a peer, not
-// even what came in the same poll.
-func (l *Layer) message(ep *Endpoint, b []byte) {
-	if ep.closed {
-		return
-	}
-	if context, tag, seq, ok := parseData(b); ok {
-		l.upper.Message(ep, context, tag, seq, b[HeaderSize:])
-		return
-	}
+// other delivers what is not a whole message.
+func (l *Layer) other(ep *Endpoint, b []byte) {
 	h, body, err := Parse(b)
 	if err != nil {
 		l.count.Malformed++

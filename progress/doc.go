@@ -9,7 +9,8 @@
 // that waits polls. That is a role, held by one goroutine at a time (the
 // driver); others that wait park, and the driver that leaves hands the role to
 // one of them. Engine.Lock guards the engine's state, the devices' calls and the
-// state of the protocols above; it is held for one poll and never across a spin.
+// state of the protocols above; it is held for one poll and a glance (a quarter of a
+// microsecond, once in a wait), and never across a spin.
 //
 // # Lazy, in three ways
 //

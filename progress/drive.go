@@ -15,45 +15,54 @@ const (
 	longWait   = 2 * time.Millisecond   // a sleep of more makes the next waits yield less
 	spinRound  = 256                    // looks between two polls, at which the clock is read
 
+	glanceLooks = 64 // looks with the lock held, some 250 ns: less than a poll that copies 8 KiB
+
 	// goschedRounds is how many rounds of looks pass before other goroutines
 	// are let run.
 	goschedRounds = 4
 )
 
 // drive polls until the waiter is done. The lock is held, and free while
-// nothing is found.
-func (e *Engine) drive(ctx context.Context, w *Waiter) error {
+// nothing is found. It is the hot loop: what costs more is in functions of its
+// own, which are not inlined.
+func (e *Engine) drive(ctx context.Context, w *Waiter) (err error) {
 	e.driving, w.driver = true, true
 	e.drives++
 	e.disarmBackground()
-	err := e.driveUntil(ctx, w)
+	var idle idle
+	for err == nil {
+		e.others = 0
+		n := e.poll()
+		switch {
+		case w.Left <= 0:
+			e.waits.note(&idle)
+			e.driving, w.driver = false, false
+			e.handOver()
+			return nil
+		case n > 0 || e.others > 0:
+			err = e.breathe(ctx)
+			idle.rounds = 0
+		case !idle.glanced && e.glance(&idle): // poll again
+		default:
+			err = e.idle(ctx, w, &idle)
+		}
+	}
 	e.driving, w.driver = false, false
 	e.handOver()
 	return err
 }
 
-// driveUntil is the hot loop: poll, and spin. What costs more is in functions of
-// its own, which are not inlined.
-func (e *Engine) driveUntil(ctx context.Context, w *Waiter) error {
-	var idle idle
-	for {
-		e.others = 0
-		n := e.poll()
-		if w.Left <= 0 {
-			e.waits.note(&idle)
-			return nil
-		}
-		if n > 0 || e.others > 0 {
-			if err := e.breathe(ctx); err != nil {
-				return err
-			}
-			idle.rounds = 0
-			continue
-		}
-		if err := e.idle(ctx, w, &idle); err != nil {
-			return err
+// glance looks at the queues for a moment with the lock held, once in a wait: the
+// answer to what was just sent is often there before the lock could be given away
+// and taken again. It says whether there is something.
+func (e *Engine) glance(i *idle) (found bool) {
+	i.glanced = true
+	for range glanceLooks {
+		if e.somethingPending() {
+			return true
 		}
 	}
+	return false
 }
 
 // breathe gives the lock away for a moment, between polls that find something:
@@ -145,6 +154,8 @@ type idle struct {
 	since  time.Time
 	slept  bool // for long
 	looked bool // at the context, from now on
+
+	glanced bool
 }
 
 type phase uint8

@@ -18,9 +18,12 @@ type Waiter struct {
 // The lock is held.
 func (e *Engine) Done(w *Waiter) {
 	w.Left--
-	if w.Left > 0 {
-		return
+	if w.Left <= 0 && (w.parked || e.asleep) {
+		e.wake(w)
 	}
+}
+
+func (e *Engine) wake(w *Waiter) {
 	if w.parked {
 		e.others++
 		e.unpark(w)

@@ -13,7 +13,7 @@ import (
 // not visited any more, nor what it queues.
 func (t *Table[R, M]) Posted(keep func(Key) bool) iter.Seq[*R] {
 	return func(yield func(*R) bool) {
-		for _, p := range t.posted.index.sorted(keep) {
+		for _, p := range t.posted.sorted(keep) {
 			if p.unchanged() && !yield(p.val) {
 				return
 			}

@@ -13,6 +13,14 @@ func (t *Table[R, M]) check() error {
 	if t.posted.n == 0 {
 		return nil
 	}
+	if n := t.posted.lone; n != nil {
+		for _, m := range t.unexp.sorted(nil) {
+			if n.key.Accepts(m.key) {
+				return fmt.Errorf("receive %v and message %v both wait", n.key, m.key)
+			}
+		}
+		return nil
+	}
 	for _, m := range t.unexp.sorted(nil) {
 		for f := exact; f < numForms; f++ {
 			if r := *t.posted.index.find(m.key.widen(f)); r != nil {
@@ -33,6 +41,16 @@ func (q *postedQueue[R]) check() error {
 		n += m
 		if form(f) != exact {
 			wild += m
+		}
+	}
+	if l := q.lone; l != nil {
+		if n != 0 || !l.queued() {
+			return fmt.Errorf("the only receive %v is queued %v, and %d others are", l.key, l.queued(), n)
+		}
+		n++
+		if l.form != exact {
+			wild++
+			forms[l.form]++
 		}
 	}
 	forms[exact] = 0

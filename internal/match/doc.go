@@ -11,7 +11,9 @@
 // # Cost
 //
 // Every receive has one key, (context, source, tag), in which source and tag
-// may be wildcards. Posted receives are kept in lists by key: an arrival looks
+// may be wildcards. A receive that is the only one, as a blocking one is in
+// most programs, is just remembered. Otherwise posted receives are kept in
+// lists by key: an arrival looks
 // in the list of its own key, and in those of the three wildcard keys that
 // accept it only if receives of that form are posted at all. Unexpected
 // messages are kept in the list of their own key and, from the first time that

@@ -17,8 +17,10 @@ func (r *Recv[R]) Key() Key { return r.node.key }
 func (r *Recv[R]) Queued() bool { return r.node.queued() }
 
 // postedQueue holds every posted receive under its own key, wildcards
-// included.
+// included. One that is posted when there is no other, as a blocking receive
+// is in most programs, stays out of the index until another one comes.
 type postedQueue[R any] struct {
+	lone  *node[R] // the only receive, unless it is in the index
 	index index[R]
 	n     int           // receives queued
 	wild  int           // of these, with a wildcard
@@ -30,6 +32,13 @@ type postedQueue[R any] struct {
 func (q *postedQueue[R]) take(k Key) *R {
 	if q.n == 0 {
 		return nil
+	}
+	if n := q.lone; n != nil {
+		if !n.key.Accepts(k) {
+			return nil
+		}
+		q.remove(n)
+		return n.val
 	}
 	p := q.index.find(k)
 	if q.wild != 0 {
@@ -59,9 +68,40 @@ func (q *postedQueue[R]) earliest(p **node[R], k Key) **node[R] {
 	return p
 }
 
+// add queues n.
+func (q *postedQueue[R]) add(n *node[R]) {
+	q.count(n)
+	if q.n == 1 {
+		q.index.reserve()
+		q.index.left-- // as if it were in there: an index that isn't needed any more shrinks
+		q.lone, n.prev = n, n
+		return
+	}
+	q.settle()
+	q.index.insert(n)
+}
+
+// settle moves the only receive to the index.
+func (q *postedQueue[R]) settle() {
+	if n := q.lone; n != nil {
+		q.lone, n.prev = nil, nil
+		q.index.insert(n)
+	}
+}
+
 func (q *postedQueue[R]) remove(n *node[R]) {
-	q.index.remove(n)
+	if q.lone == n {
+		q.lone, n.prev = nil, nil
+	} else {
+		q.index.remove(n)
+	}
 	q.forget(n)
+}
+
+// sorted returns the receives whose keys keep returns true for, or all.
+func (q *postedQueue[R]) sorted(keep func(Key) bool) []place[R] {
+	q.settle()
+	return q.index.sorted(keep)
 }
 
 func (q *postedQueue[R]) count(n *node[R]) {

@@ -77,7 +77,12 @@ func (c *cq) Poll(out []verbs.Completion) int {
 	if d.attention.Load() {
 		d.attend()
 	}
-	n := c.takeMessages(out)
+	var n int
+	if active := *c.active.Load(); len(active) == 1 {
+		n = active[0].take(out)
+	} else {
+		n = c.takeInTurn(active, out)
+	}
 	if d.work.Load() != 0 || len(d.serves) != 0 {
 		d.advance()
 	}
@@ -92,11 +97,7 @@ func (c *cq) Poll(out []verbs.Completion) int {
 	return n
 }
 
-func (c *cq) takeMessages(out []verbs.Completion) int {
-	active := *c.active.Load()
-	if len(active) == 1 {
-		return active[0].take(out)
-	}
+func (c *cq) takeInTurn(active []*qp, out []verbs.Completion) int {
 	n := 0
 	i := c.next
 	c.next = 0

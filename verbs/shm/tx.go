@@ -109,14 +109,19 @@ func (q *qp) control(kind uint16, body ...uint64) bool {
 // after the publishing store in the one order that atomics have; the peer
 // stores armed and then looks at its rings.
 func (q *qp) bell(solicited bool) {
-	if a := q.sleeps.Load(); a != uint32(verbs.None) {
-		q.ringFor(verbs.Event(a), solicited)
+	if q.sleeps.Load() != uint32(verbs.None) {
+		q.ringFor(solicited)
 	}
 }
 
-func (q *qp) ringFor(a verbs.Event, solicited bool) {
-	if a == verbs.Solicited && !solicited {
+func (q *qp) ringFor(solicited bool) {
+	switch verbs.Event(q.sleeps.Load()) {
+	case verbs.None: // awake meanwhile
 		return
+	case verbs.Solicited:
+		if !solicited {
+			return
+		}
 	}
 	q.link.bell.ring()
 	step(stepBell)
