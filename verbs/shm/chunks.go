@@ -2,36 +2,44 @@
 
 package shm
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
 
 // chunks is the ring of buffers through which a device streams, lent to the
-// reads of all its peers. A chunk is a run of units; its first unit's word says
-// who has it. Runs follow each other without gaps through the whole ring, which
-// is larger than a core's second-level cache: a buffer that was read a moment ago
-// still lies in the reader's cache, and crosses at a third of the speed.
+// reads of all its peers. A chunk is a run of units. Runs follow each other
+// without gaps through the whole ring, which is larger than a core's second-level
+// cache: a buffer that was read a moment ago still lies in the reader's cache, and
+// crosses at a third of the speed. Who has what only the owner knows; a reader
+// counts what it has given back.
 type chunks struct {
-	words []line   // by unit: 0, or the ring number plus one of the reader that has the run
-	size  []int    // of the run that was lent last at this unit, in units
-	to    []uint32 // whom it was lent to; 0: none began here yet
-	mem   []byte
-	next  int
-	lent  int  // units that readers have, as far as was looked
-	warm  bool // mem has its pages
+	at   []loan // by unit: the run that begins there, if it is lent
+	mem  []byte
+	next int
+	lent int  // units that readers have, as far as was looked
+	warm bool // mem has its pages
+}
+
+// loan is a run that a reader has.
+type loan struct {
+	to    *qp
+	units int // 0: not lent
 }
 
 // loans are the runs that one reader has, oldest first: it gives them back in that
 // order.
 type loans struct {
 	runs  []run
-	units int // of all
+	units int    // of all
+	back  uint64 // units that came back before
 }
 
 type run struct{ unit, units uint16 }
 
 func (c *chunks) init(seg []byte) {
-	c.words = views[line](seg, chunkWOff, chunkUnits)
-	c.size = make([]int, chunkUnits)
-	c.to = make([]uint32, chunkUnits)
+	c.at = make([]loan, chunkUnits)
 	c.mem = seg[chunkOff:ringsOff]
 }
 
@@ -66,13 +74,25 @@ func (d *Device) lendable(q *qp, n int) (unit int, ok bool) {
 // collect notes what a reader has given back.
 func (c *chunks) collect(q *qp) {
 	l := &q.loans
+	// Pairs with the store in giveBack: the old bytes have been read.
+	n := q.rx.ring.back.Load() - l.back
+	if n > uint64(l.units) { // it gives back what it doesn't have
+		q.fail(verbs.StatusCorrupt)
+		return
+	}
 	i := 0
-	for i < len(l.runs) && c.words[l.runs[i].unit].word.Load() != uint64(q.theirs) {
-		l.units -= int(l.runs[i].units)
-		c.lent -= int(l.runs[i].units)
-		i++
+	for ; i < len(l.runs) && n >= uint64(l.runs[i].units); i++ {
+		n -= uint64(l.runs[i].units)
+		c.free(l, l.runs[i])
 	}
 	l.runs = append(l.runs[:0], l.runs[i:]...)
+}
+
+func (c *chunks) free(l *loans, r run) {
+	c.at[r.unit] = loan{}
+	c.lent -= int(r.units)
+	l.units -= int(r.units)
+	l.back += uint64(r.units)
 }
 
 // find returns the first of k free units.
@@ -89,8 +109,11 @@ func (c *chunks) find(k int) (unit int, ok bool) {
 			c.next = at
 			return at, true
 		}
+		if c.collect(c.at[busy].to); c.at[busy].units == 0 {
+			continue
+		}
 		// A slow reader must not stop the others: go on behind what it has.
-		skip := busy + c.size[busy] - at
+		skip := busy + c.at[busy].units - at
 		at += skip
 		left -= skip
 		if at >= chunkUnits {
@@ -101,12 +124,10 @@ func (c *chunks) find(k int) (unit int, ok bool) {
 }
 
 // busy returns the first unit of a lent run that begins in [at, at+k), or -1. A
-// run that begins before at doesn't reach it: at is where one has ended. Peers can
-// write the words: anything but what was lent counts as free.
+// run that begins before at doesn't reach it: at is where one has ended.
 func (c *chunks) busy(at, k int) int {
 	for i := at; i < at+k; i++ {
-		// Pairs with the store in readChunk: the old bytes have been read.
-		if w := c.words[i].word.Load(); w != 0 && w == uint64(c.to[i]) {
+		if c.at[i].units != 0 {
 			return i
 		}
 	}
@@ -123,17 +144,26 @@ func (c *chunks) take(unit, n int, q *qp) []byte {
 	q.loans.runs = append(q.loans.runs, run{uint16(unit), uint16(k)})
 	q.loans.units += k
 	c.lent += k
-	c.size[unit], c.to[unit] = k, q.theirs
-	c.words[unit].word.Store(uint64(q.theirs))
+	c.at[unit] = loan{q, k}
 	c.next = (unit + k) % chunkUnits
 	return c.mem[unit*chunkUnit:][:n]
 }
 
+// giveBack tells the owner that a chunk of n bytes is read.
+func (q *qp) giveBack(n int) {
+	q.given += uint64(units(n))
+	q.tx.back.Store(q.given) // pairs with the load in collect
+	// An owner that sleeps for want of chunks has stored chunkWant and then
+	// loads back once more.
+	if want := &q.link.header.chunkWant; want.Load() != 0 && want.Swap(0) != 0 {
+		q.link.bell.ring()
+	}
+}
+
 // releaseChunks takes back what a dead peer had not read.
 func (d *Device) releaseChunks(q *qp) {
-	for i := range d.chunk.words {
-		d.chunk.words[i].word.CompareAndSwap(uint64(q.theirs), 0)
+	for _, r := range q.loans.runs {
+		d.chunk.free(&q.loans, r)
 	}
-	d.chunk.lent -= q.loans.units
-	q.loans = loans{}
+	q.loans.runs = nil
 }

@@ -17,17 +17,20 @@ import (
 func TestChunksModel(t *testing.T) {
 	seg := make([]byte, ringsOff)
 	rapid.Check(t, func(rt *rapid.T) {
-		clear(seg[chunkWOff:chunkOff])
 		d := &Device{}
 		d.chunk.init(seg)
 		d.chunk.warm = true
 		m := chunksModel{d: d}
 		for i := range uint32(rapid.IntRange(1, 12).Draw(rt, "readers")) {
-			d.qps = append(d.qps, &qp{theirs: i + 1})
+			d.qps = append(d.qps, newReader(d, i+1))
 		}
 		m.held = make([][]run, len(d.qps))
-		rt.Repeat(map[string]func(*rapid.T){"lend": m.lend, "give back": m.giveBack, "die": m.die, "garbage": m.garbage})
+		rt.Repeat(map[string]func(*rapid.T){"lend": m.lend, "give back": m.giveBack, "die": m.die, "lie": m.lie, "": m.check})
 	})
+}
+
+func newReader(d *Device, theirs uint32) *qp {
+	return &qp{dev: d, theirs: theirs, rx: rx{ring: new(ring)}, state: qpReady}
 }
 
 type chunksModel struct {
@@ -72,7 +75,7 @@ func (m *chunksModel) giveBack(t *rapid.T) {
 		}
 		r := m.held[i][0]
 		m.held[i] = m.held[i][1:]
-		m.d.chunk.words[r.unit].word.Store(0)
+		m.d.qps[i].rx.ring.back.Add(uint64(r.units))
 		m.free(r)
 	}
 }
@@ -84,23 +87,51 @@ func (m *chunksModel) free(r run) {
 }
 
 func (m *chunksModel) die(t *rapid.T) {
-	q, i := m.reader(t)
+	_, i := m.reader(t)
+	m.end(i)
+	m.d.qps[i] = newReader(m.d, m.d.qps[i].theirs)
+}
+
+func (m *chunksModel) end(i int) {
+	q := m.d.qps[i]
 	m.d.releaseChunks(q)
 	for _, r := range m.held[i] {
 		m.free(r)
 	}
 	m.held[i] = nil
-	if q.loans.units != 0 || m.d.chunk.lent < 0 {
-		t.Fatalf("after a death: %+v, %d lent", q.loans, m.d.chunk.lent)
+}
+
+func (m *chunksModel) check(t *rapid.T) {
+	units := 0
+	for _, q := range m.d.qps {
+		units += q.loans.units
+	}
+	if m.d.chunk.lent != units {
+		t.Fatalf("%d units are lent, the readers have %d", m.d.chunk.lent, units)
+	}
+	if len(m.d.qps) == 1 || units > 0 {
+		return
+	}
+	for u, l := range m.d.chunk.at {
+		if l.units != 0 {
+			t.Fatalf("unit %d is lent to nobody: %+v", u, l)
+		}
 	}
 }
 
-// garbage is written where nothing is lent.
-func (m *chunksModel) garbage(t *rapid.T) {
-	u := rapid.IntRange(0, chunkUnits-1).Draw(t, "unit")
-	if m.owner[u] == 0 {
-		m.d.chunk.words[u].word.Store(rapid.Uint64Range(1000, 1<<63).Draw(t, "word"))
+// lie is a reader that gives back more than it has, or a part of a chunk: it is
+// not believed, and its queue pair ends.
+func (m *chunksModel) lie(t *rapid.T) {
+	q, i := m.reader(t)
+	lie := rapid.Uint64Range(uint64(q.loans.units)+1, 1<<64-1-q.loans.back).Draw(t, "units")
+	q.rx.ring.back.Store(q.loans.back + lie)
+	lent := m.d.chunk.lent
+	m.d.chunk.collect(q)
+	if q.state != qpFailed || q.status != verbs.StatusCorrupt || m.d.chunk.lent != lent {
+		t.Fatalf("%d units came back of %d: state %d, status %v", lie, q.loans.units, q.state, q.status)
 	}
+	m.end(i)
+	m.d.qps[i] = newReader(m.d, uint32(len(m.d.qps)+1))
 }
 
 // Readers that have stopped, more than one, leave chunks to those that go on.

@@ -28,14 +28,13 @@ const (
 	headerOff = 0
 	regionOff = 4096
 	readOff   = regionOff + maxRegions*regionSize
-	chunkWOff = readOff + maxReads*lineSize
-	chunkOff  = chunkWOff + chunkUnits*lineSize
+	chunkOff  = readOff + maxReads*lineSize
 	ringsOff  = chunkOff + chunkUnits*chunkUnit
 
 	lineSize   = 64
 	pairSize   = 128
 	regionSize = 32
-	ringSize   = ringCells*pairSize + 2*pairSize
+	ringSize   = ringCells*pairSize + 3*pairSize
 	pageSize   = 4096
 )
 
@@ -82,6 +81,11 @@ type ring struct {
 	// the receiver takes it when it has made room, and rings the sender's bell.
 	want atomic.Uint32
 	_    [pairSize - 4]byte
+	// back counts the units of the receiver's chunks that the sender has read
+	// and given back. Written by the sender for each chunk, read by the receiver
+	// when it lacks free ones.
+	back atomic.Uint64
+	_    [pairSize - 8]byte
 }
 
 // region is an entry of the table of registrations. It lies in the owner's

@@ -21,7 +21,6 @@ type link struct {
 	noArena bool // it can't be mapped
 	regions []region
 	reads   []line
-	chunkW  []line
 	chunks  []byte
 	warm    bool // chunks have their pages
 	hello   hello
@@ -48,7 +47,6 @@ func newLink(conn *net.UnixConn, h hello, fds [3]int, pid int, noVM bool) (*link
 	l.bell = bell{armed: &l.header.armed, fd: fds[2]}
 	l.regions = views[region](seg, regionOff, maxRegions)
 	l.reads = views[line](seg, readOff, maxReads)
-	l.chunkW = views[line](seg, chunkWOff, chunkUnits)
 	l.chunks = seg[chunkOff:ringsOff]
 	if !noVM {
 		l.probeVM()

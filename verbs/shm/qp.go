@@ -61,6 +61,7 @@ type qp struct {
 
 	reads  int    // reads in flight
 	loans  loans  // chunks that the peer has
+	given  uint64 // units of the peer's chunks that were given back
 	served uint32 // the last round in which a read of the peer was served
 	pace   pace
 	order  order

@@ -30,8 +30,8 @@ type read struct {
 	dst    []byte
 	off    int // bytes that have arrived
 	remote verbs.Remote
-	start  time.Time
-	last   time.Time // of the last chunk
+	start  time.Time // zero: its time is not taken
+	last   time.Time // of the last chunk; zero: since the last check
 }
 
 func (d *Device) initReads() {
@@ -53,8 +53,10 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	i := d.freeRd[len(d.freeRd)-1]
 	r := &d.reading[i]
 	r.id, r.flags, r.dst, r.off, r.remote = wr.ID, wr.Flags, wr.Data, 0, wr.Remote
-	r.way = q.chooseWay(wr.Remote, len(wr.Data))
-	r.start = time.Now()
+	r.way, r.start = q.chooseWay(wr.Remote, len(wr.Data)), time.Time{}
+	if q.timed(len(wr.Data)) {
+		r.start = time.Now()
+	}
 	r.gen++
 	if r.way == Stream && !q.askStream(i, r) {
 		r.dst = nil // the caller's
@@ -80,7 +82,7 @@ func (q *qp) askStream(i int, r *read) bool {
 	// The peer loads the word before each chunk, and stops when it differs:
 	// that is how a read is withdrawn.
 	r.word.word.Store(uint64(r.gen))
-	r.last = time.Now()
+	r.last = time.Time{} // set by the next check
 	if !q.control(kindRead, r.remote.Addr+uint64(r.off), r.remote.Key, uint64(len(r.dst)-r.off), uint64(r.gen)<<32|uint64(i)) {
 		r.word.word.Store(0)
 		return false
@@ -142,7 +144,6 @@ func (q *qp) readChunk(token, chunk, n uint64) bool {
 	if n == 0 || n > chunkMost || chunk >= chunkUnits || n > (chunkUnits-chunk)*chunkUnit {
 		return false
 	}
-	ok := true
 	if i := q.find(token); i >= 0 {
 		r := &q.dev.reading[i]
 		if n > uint64(len(r.dst)-r.off) {
@@ -157,16 +158,8 @@ func (q *qp) readChunk(token, chunk, n uint64) bool {
 			r.last = time.Time{} // set by the next check
 		}
 	}
-	// The store says that the bytes are read; the owner loads it before it
-	// fills the chunk again.
-	w := &q.link.chunkW[chunk].word
-	if w.Load() == uint64(q.mine) {
-		w.Store(0)
-	}
-	if want := &q.link.header.chunkWant; want.Load() != 0 && want.Swap(0) != 0 {
-		q.link.bell.ring()
-	}
-	return ok
+	q.giveBack(int(n))
+	return true
 }
 
 // readFailed takes the peer's refusal to stream.

@@ -297,9 +297,12 @@ func TestVictimReads(t *testing.T) {
 				if len(s.d.serves) != 0 || s.d.work.Load() != 0 {
 					t.Errorf("%d serves are left, work %d", len(s.d.serves), s.d.work.Load())
 				}
-				for i := range s.d.chunk.words {
-					if w := s.d.chunk.words[i].word.Load(); w != 0 {
-						t.Errorf("chunk %d is still lent to %d", i, w)
+				for _, q := range s.d.qps {
+					s.d.chunk.collect(q)
+				}
+				for i, l := range s.d.chunk.at {
+					if l.units != 0 {
+						t.Errorf("chunk %d is still lent", i)
 					}
 				}
 				if err := qv.Close(); err != nil {

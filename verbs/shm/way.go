@@ -42,6 +42,8 @@ const (
 	paceMany  = 4096 // and in the longest
 	paceCost  = 0.01 // of the time is for looking
 	paceWorse = 1.5  // a turn ends when its reads take so much longer than before
+
+	paceSample = 4 // one in so many reads of the faster way is timed
 )
 
 func (p *pace) of(n int) *paceClass { return &p.class[min(max(bits.Len(uint(n))-13, 0), 15)] }
@@ -137,10 +139,20 @@ func (r *recent) mid() float64 {
 	return s[(n-1)/2]
 }
 
+// timed says whether the time of the next read of n bytes is taken: reading the
+// clock twice is a fiftieth of a read of 64 KiB.
+func (q *qp) timed(n int) bool {
+	if q.dev.cfg.Read != Auto || q.pace.way == Auto {
+		return false
+	}
+	c := q.pace.of(n)
+	return c.mid == 0 || c.try || c.cold > 0 || q.reads > 0 || c.left%paceSample == 0
+}
+
 // measure takes a finished read into account. Reads that queued behind each
 // other count from the end of the one before.
 func (q *qp) measure(r *read) {
-	if r.way == Direct || q.dev.cfg.Read != Auto {
+	if r.start.IsZero() || r.way == Direct {
 		return
 	}
 	now := time.Now()
