@@ -51,12 +51,25 @@ func chunkFor(n uint64) int {
 
 func units(n int) int { return (n + chunkUnit - 1) / chunkUnit }
 
-// lendable returns the first unit of a run of n bytes that a reader can have: it
-// has at most as much as is free besides, so that readers which have stopped, any
-// number of them, leave something to the others.
-func (d *Device) lendable(q *qp, n int) (unit int, ok bool) {
+// lendable returns the first unit of a run that a reader can have, and how many of
+// n bytes go in there: all, or fewer for a reader that has nothing. It has at most
+// as much as is free besides, so that readers which have stopped leave something to
+// the others.
+func (d *Device) lendable(q *qp, n int) (unit, bytes int, ok bool) {
+	for {
+		if unit, ok = d.lendableRun(q, units(n)); ok || q.loans.units != 0 || n <= chunkUnit {
+			return unit, n, ok
+		}
+		n = max(n/2&^(chunkUnit-1), chunkUnit)
+	}
+}
+
+func (d *Device) lendableRun(q *qp, k int) (unit int, ok bool) {
 	c := &d.chunk
-	tooMuch := func() bool { return q.loans.units+units(n) > chunkUnits-c.lent }
+	tooMuch := func() bool {
+		left := chunkUnits - c.lent - k
+		return left < 0 || q.loans.units+k > max(left, 1)
+	}
 	if tooMuch() {
 		c.collect(q)
 	}
@@ -68,7 +81,7 @@ func (d *Device) lendable(q *qp, n int) (unit int, ok bool) {
 			return 0, false
 		}
 	}
-	return c.find(units(n))
+	return c.find(k)
 }
 
 // collect notes what a reader has given back.

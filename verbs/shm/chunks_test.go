@@ -47,13 +47,17 @@ func (m *chunksModel) reader(t *rapid.T) (*qp, int) {
 func (m *chunksModel) lend(t *rapid.T) {
 	q, i := m.reader(t)
 	n := chunkFor(rapid.Uint64Range(1, 1<<20).Draw(t, "bytes of the read"))
-	unit, ok := m.d.lendable(q, n)
+	unit, got, ok := m.d.lendable(q, n)
 	if !ok {
 		if len(m.held[i]) == 0 {
 			t.Fatalf("a reader that has nothing gets nothing: %d units are lent", m.d.chunk.lent)
 		}
 		return
 	}
+	if got != n && (got > n || got <= 0 || len(m.held[i]) != 0) {
+		t.Fatalf("%d bytes of %d", got, n)
+	}
+	n = got
 	b := m.d.chunk.take(unit, n, q)
 	if len(b) != n {
 		t.Fatalf("%d bytes, want %d", len(b), n)
@@ -143,7 +147,7 @@ func TestStoppedReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 6 {
+	for i := range 8 {
 		o := newNode(t, Config{Read: Stream, NoSingleCopy: true}, few)
 		q, _ := join(o, owner)
 		// Those before have asked for all of it, and take nothing.

@@ -38,7 +38,8 @@ type Device struct {
 	regions   regions
 	reading   []read // reads by this device
 	freeRd    []int
-	streaming int // reads that a peer streams to us
+	running   []int // reads that are in flight, oldest first
+	streaming int   // reads that a peer streams to us
 	polls     uint32
 	serves    []serve // peers' reads from this device
 	chunk     chunks

@@ -23,7 +23,7 @@ const (
 
 	chunkUnit  = 4 << 10
 	chunkUnits = 512 // 2 MiB: larger than a core's L2, see chunks.go
-	chunkMost  = 32 << 10
+	chunkMost  = 64 << 10
 
 	headerOff = 0
 	regionOff = 4096

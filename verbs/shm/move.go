@@ -11,8 +11,8 @@ import (
 // advance moves the reads that this side copies and the peers' reads that it
 // serves, each by one piece.
 func (d *Device) advance() {
-	for i := range d.reading {
-		if r := &d.reading[i]; r.qp != nil && r.way != Stream {
+	for i, r := range d.inFlight {
+		if r.way != Stream {
 			r.move(i)
 		}
 	}
@@ -96,9 +96,8 @@ func (r *read) denied(i int, err error) {
 // checkStalls looks for streamed reads whose target doesn't move.
 func (d *Device) checkStalls() {
 	var now time.Time
-	for i := range d.reading {
-		r := &d.reading[i]
-		if r.qp == nil || r.way != Stream || !r.qp.link.vm || d.cfg.Read == Stream {
+	for i, r := range d.inFlight {
+		if r.way != Stream || !r.qp.link.vm || d.cfg.Read == Stream {
 			continue
 		}
 		if now.IsZero() {

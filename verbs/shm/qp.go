@@ -226,8 +226,8 @@ func (q *qp) Close() error {
 // flush ends the reads that are in flight, and those of the peer from us.
 func (q *qp) flush(s verbs.Status) {
 	q.dropServes()
-	for i := range q.dev.reading {
-		if r := &q.dev.reading[i]; r.qp == q {
+	for i, r := range q.dev.inFlight {
+		if r.qp == q {
 			r.finish(i, s)
 		}
 	}

@@ -3,6 +3,7 @@
 package shm
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +45,20 @@ func (d *Device) initReads() {
 	}
 }
 
+// inFlight goes through the reads that are not over, oldest first. The loop's body
+// may end the read that it is at.
+func (d *Device) inFlight(yield func(i int, r *read) bool) {
+	for k := 0; k < len(d.running); {
+		i := d.running[k]
+		if !yield(i, &d.reading[i]) {
+			return
+		}
+		if k < len(d.running) && d.running[k] == i {
+			k++
+		}
+	}
+}
+
 // read starts a read.
 func (q *qp) read(wr *verbs.SendWR) error {
 	d := q.dev
@@ -64,6 +79,7 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	}
 	r.qp, r.number = q, q.reading(r)
 	d.freeRd = d.freeRd[:len(d.freeRd)-1]
+	d.running = append(d.running, i)
 	q.reads++
 	if r.way != Stream {
 		d.work.Add(1)
@@ -113,13 +129,15 @@ func (r *read) finish(i int, s verbs.Status) {
 	r.qp, r.dst = nil, nil
 	q.reads--
 	d.freeRd = append(d.freeRd, i)
+	at := slices.Index(d.running, i)
+	d.running = slices.Delete(d.running, at, at+1)
 	q.readOver(r.number, s)
 }
 
 // Abort implements verbs.QP.
 func (q *qp) Abort(id uint64) {
-	for i := range q.dev.reading {
-		if r := &q.dev.reading[i]; r.qp == q && r.id == id {
+	for i, r := range q.dev.inFlight {
+		if r.qp == q && r.id == id {
 			r.finish(i, verbs.StatusAborted)
 			return
 		}

@@ -88,8 +88,8 @@ func (s *serve) step() bool {
 	if q.state != qpReady || s.withdrawn() {
 		return true
 	}
-	n := min(s.left, uint64(s.size))
-	c, ok := d.lendable(q, int(n))
+	c, size, ok := d.lendable(q, int(min(s.left, uint64(s.size))))
+	n := uint64(size)
 	if !ok || !q.room() {
 		s.setBlocked(true)
 		return false
@@ -104,7 +104,7 @@ func (s *serve) step() bool {
 		q.bell(true)
 		return true
 	}
-	copy(d.chunk.take(c, int(n), q), mem)
+	copy(d.chunk.take(c, size, q), mem)
 	q.control(kindChunk, s.token, uint64(c), n)
 	q.bell(true)
 	s.addr += n
@@ -153,7 +153,7 @@ func (d *Device) movable() bool {
 	}
 	for i := range d.serves {
 		s := &d.serves[i] // the oldest of its peer, or it has the same wants
-		if _, ok := d.lendable(s.qp, int(min(s.left, uint64(s.size)))); ok && s.qp.room() {
+		if _, _, ok := d.lendable(s.qp, int(min(s.left, uint64(s.size)))); ok && s.qp.room() {
 			return true
 		}
 	}

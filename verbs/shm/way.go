@@ -24,6 +24,8 @@ type pace struct {
 	class [16]paceClass // by size
 	last  time.Time     // when the last read of this queue pair ended
 	way   Way           // of the reads that are in flight
+
+	streamed int // bytes, up to once round the chunks: until then they are new, and slow
 }
 
 type paceClass struct {
@@ -161,6 +163,10 @@ func (q *qp) measure(r *read) {
 		since = q.pace.last
 	}
 	q.pace.last = now
+	if p := &q.pace; r.way == Stream && p.streamed < chunkUnits*chunkUnit {
+		p.streamed += len(r.dst)
+		return
+	}
 	q.pace.note(r.way, len(r.dst), float64(now.Sub(since)))
 }
 
