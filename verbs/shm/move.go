@@ -8,35 +8,40 @@ import (
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
-// advance moves the reads that this side copies and the peers' reads that it
-// serves, each by one piece.
+// advance moves the reads that this side copies, oldest first, by about a piece in
+// all, and the peers' reads that it serves, by a chunk each.
 func (d *Device) advance() {
+	budget := pieceSize
 	for i, r := range d.inFlight {
-		if r.way != Stream {
-			r.move(i)
+		if r.way == Stream {
+			continue
+		}
+		budget -= r.move(i)
+		if budget <= 0 {
+			break
 		}
 	}
 	d.serveAll()
 }
 
-// move copies one piece of a direct or single-copy read.
-func (r *read) move(i int) {
+// move copies one piece of a direct or single-copy read. It returns its size.
+func (r *read) move(i int) (copied int) {
 	q := r.qp
 	at, n := r.remote.Addr+uint64(r.off), min(len(r.dst)-r.off, pieceSize)
 	e, status, busy := q.hold(r.remote.Key, at, uint64(n))
 	if busy {
-		return
+		return 0
 	}
 	if status != verbs.StatusOK {
 		r.finish(i, status)
-		return
+		return 0
 	}
 	got, err := r.copyPiece(e, at, n)
 	e.release()
 	r.off += got
 	if err != nil {
 		r.denied(i, err)
-		return
+		return got
 	}
 	if r.off == len(r.dst) {
 		if r.way == Direct {
@@ -46,6 +51,7 @@ func (r *read) move(i int) {
 		}
 		r.finish(i, verbs.StatusOK)
 	}
+	return got
 }
 
 func (r *read) copyPiece(e *region, at uint64, n int) (int, error) {
@@ -93,27 +99,28 @@ func (r *read) denied(i int, err error) {
 	q.dev.count.denied++
 }
 
-// checkStalls looks for streamed reads whose target doesn't move.
+// checkStalls looks for peers that were asked to stream and don't. Their reads go
+// on by single copy.
 func (d *Device) checkStalls() {
-	var now time.Time
-	for i, r := range d.inFlight {
-		if r.way != Stream || !r.qp.link.vm || d.cfg.Read == Stream {
+	now := time.Now()
+	for _, r := range d.inFlight {
+		q := r.qp
+		if r.way != Stream || !q.link.vm || d.cfg.Read == Stream {
 			continue
 		}
-		if now.IsZero() {
-			now = time.Now()
+		if q.heard.IsZero() {
+			q.heard = now
 		}
-		if r.last.IsZero() {
-			r.last = now
-		}
-		if now.Sub(r.last) < stallTime {
+		if now.Sub(q.heard) < stallTime {
 			continue
 		}
-		r.qp.pace.stalled(len(r.dst))
+		if q.stalled != d.polls {
+			q.stalled = d.polls
+			q.pace.stalled(len(r.dst))
+		}
 		r.withdraw()
 		d.count.stalls++
 		r.way = Copy
-		d.work.Add(1)
-		r.move(i)
+		d.work.Add(1) // advance moves it
 	}
 }

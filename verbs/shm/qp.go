@@ -5,6 +5,7 @@ package shm
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/verbena-mpi/verbena/verbs"
 )
@@ -65,6 +66,11 @@ type qp struct {
 	served uint32 // the last round in which a read of the peer was served
 	pace   pace
 	order  order
+
+	// Whether the peer streams what it was asked for.
+	streaming int       // reads
+	heard     time.Time // of the first check since its last chunk; zero: none since then
+	stalled   uint32    // the last check that found that it doesn't
 
 	labels  labels
 	peer    addr

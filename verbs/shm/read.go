@@ -32,7 +32,6 @@ type read struct {
 	off    int // bytes that have arrived
 	remote verbs.Remote
 	start  time.Time // zero: its time is not taken
-	last   time.Time // of the last chunk; zero: since the last check
 }
 
 func (d *Device) initReads() {
@@ -98,11 +97,14 @@ func (q *qp) askStream(i int, r *read) bool {
 	// The peer loads the word before each chunk, and stops when it differs:
 	// that is how a read is withdrawn.
 	r.word.word.Store(uint64(r.gen))
-	r.last = time.Time{} // set by the next check
 	if !q.control(kindRead, r.remote.Addr+uint64(r.off), r.remote.Key, uint64(len(r.dst)-r.off), uint64(r.gen)<<32|uint64(i)) {
 		r.word.word.Store(0)
 		return false
 	}
+	if q.streaming == 0 {
+		q.heard = time.Time{}
+	}
+	q.streaming++
 	q.dev.streaming++
 	return true
 }
@@ -111,6 +113,7 @@ func (q *qp) askStream(i int, r *read) bool {
 func (r *read) withdraw() {
 	r.word.word.Store(0)
 	r.gen++
+	r.qp.streaming--
 	r.qp.dev.streaming--
 }
 
@@ -162,6 +165,7 @@ func (q *qp) readChunk(token, chunk, n uint64) bool {
 	if n == 0 || n > chunkMost || chunk >= chunkUnits || n > (chunkUnits-chunk)*chunkUnit {
 		return false
 	}
+	q.heard = time.Time{}
 	if i := q.find(token); i >= 0 {
 		r := &q.dev.reading[i]
 		if n > uint64(len(r.dst)-r.off) {
@@ -172,8 +176,6 @@ func (q *qp) readChunk(token, chunk, n uint64) bool {
 		if r.off == len(r.dst) {
 			q.dev.count.stream++
 			r.finish(i, verbs.StatusOK)
-		} else {
-			r.last = time.Time{} // set by the next check
 		}
 	}
 	q.giveBack(int(n))
