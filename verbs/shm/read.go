@@ -17,7 +17,7 @@ const pieceSize = 256 << 10
 
 // stallTime is how long a streamed read waits for a chunk before it takes the
 // rest by single copy: its target is computing, or has no core.
-const stallTime = 50 * time.Microsecond
+const stallTime = 200 * time.Microsecond
 
 // read is a read by this device.
 type read struct {

@@ -29,22 +29,25 @@ type pace struct {
 }
 
 type paceClass struct {
-	took [2]recent // nanoseconds per read: Stream, Copy
-	way  Way       // of the present turn
-	left int       // choices left in it
-	cold int       // reads left in it that don't count
-	try  bool      // the present turn is a look at the slower way
-	mid  float64   // what the faster way took when its present turn began; 0: not known yet
+	took   [2]recent // nanoseconds per read: Stream, Copy
+	way    Way       // of the present turn
+	used   int       // reads in it
+	left   int       // and so many more; it goes on until none is in flight
+	cold   int       // reads left in it that don't count
+	try    bool      // the present turn is a look at the slower way
+	stalls int       // in the present turn
+	mid    float64   // what the faster way took when its present turn began; 0: not known yet
 }
 
 const (
-	paceLook  = 8    // choices in a turn that looks
-	paceCold  = 4    // reads of a turn that don't count
-	paceFew   = 64   // choices in the shortest turn of the faster way
-	paceMany  = 4096 // and in the longest
-	paceCost  = 0.01 // of the time is for looking
-	paceWorse = 1.5  // a turn ends when its reads take so much longer than before
+	paceLook  = 8     // reads in a turn that looks
+	paceCold  = 4     // reads of a turn that don't count
+	paceFew   = 64    // reads in the shortest turn of the faster way
+	paceMany  = 16384 // and in the longest
+	paceCost  = 0.01  // of the time is for looking
+	paceWorse = 1.5   // a turn ends when its reads take so much longer than before
 
+	paceStalls = 3 // that end a turn
 	paceSample = 4 // one in so many reads of the faster way is timed
 )
 
@@ -52,14 +55,21 @@ func (p *pace) of(n int) *paceClass { return &p.class[min(max(bits.Len(uint(n))-
 
 func (c *paceClass) times(w Way) *recent { return &c.took[w-Stream] }
 
-// pick chooses a way for n bytes.
-func (p *pace) pick(n int) Way {
+// pick chooses a way for n bytes. Reads that are in flight together go the same
+// way: mixed, they would wait for each other, and their times would say nothing.
+func (p *pace) pick(n, inFlight int) Way {
 	c := p.of(n)
-	if c.left == 0 || c.left%recentMost == 0 && c.worse() {
-		c.turn()
+	if inFlight == 0 || p.way == Auto {
+		if c.left <= 0 || c.left%recentMost == 0 && c.worse() {
+			c.turn()
+		}
+		p.way = c.way
 	}
-	c.left--
-	return c.way
+	if p.way == c.way {
+		c.left--
+		c.used++
+	}
+	return p.way
 }
 
 // worse says whether the faster way has become much slower than it was.
@@ -70,7 +80,8 @@ func (c *paceClass) worse() bool {
 // turn begins the next turn: each way at first, then the faster one for long, and
 // in between a look at the other.
 func (c *paceClass) turn() {
-	c.left, c.cold = paceLook, paceCold
+	used := c.used
+	c.used, c.left, c.cold, c.stalls = 0, paceLook, paceCold, 0
 	stream, single := c.times(Stream), c.times(Copy)
 	best, other := Stream, Copy
 	if single.n != 0 && single.mid() < stream.mid() {
@@ -83,7 +94,7 @@ func (c *paceClass) turn() {
 		c.way = Copy
 	case c.mid == 0 || c.try:
 		c.way, c.try, c.mid = best, false, c.times(best).mid()
-		looked := paceLook * (c.times(other).mid() - c.mid)
+		looked := float64(used) * (c.times(other).mid() - c.mid)
 		c.left = int(min(max(looked/(paceCost*c.mid), paceFew), paceMany))
 	default:
 		c.way, c.try = other, true
@@ -101,11 +112,16 @@ func (p *pace) note(w Way, n int, took float64) {
 	c.times(w).add(took)
 }
 
-// stalled notes that streaming waited in vain: the turn ends.
+// stalled notes that a read of n bytes waited in vain for the peer to stream. Once is
+// a hiccup: the peer lost its core for a moment.
 func (p *pace) stalled(n int) {
 	c := p.of(n)
-	c.times(Stream).fill(min(max(2*c.times(Stream).mid(), float64(stallTime)), float64(time.Second)))
-	if c.way == Stream {
+	t := c.times(Stream)
+	t.add(max(2*t.mid(), float64(stallTime)))
+	if c.way != Stream {
+		return
+	}
+	if c.stalls++; c.stalls == paceStalls {
 		c.left = 0
 	}
 }
@@ -122,12 +138,6 @@ type recent struct {
 func (r *recent) add(took float64) {
 	r.ns[r.n%recentMost] = took
 	r.n++
-}
-
-func (r *recent) fill(took float64) {
-	for range recentMost {
-		r.add(took)
-	}
 }
 
 // mid is the lower median; 0 if there is none.
@@ -184,10 +194,5 @@ func (q *qp) chooseWay(m verbs.Remote, n int) Way {
 	case forced == Copy:
 		return Copy
 	}
-	// Reads that are in flight together go the same way: mixed, they would
-	// wait for each other, and their times would say nothing.
-	if q.reads == 0 || q.pace.way == Auto {
-		q.pace.way = q.pace.pick(n)
-	}
-	return q.pace.way
+	return q.pace.pick(n, q.reads)
 }

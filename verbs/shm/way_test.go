@@ -15,7 +15,7 @@ import (
 func (p *pace) run(n, size int, stream, single float64) (counts map[Way]int) {
 	counts = map[Way]int{}
 	for range n {
-		w := p.pick(size)
+		w := p.pick(size, 0)
 		counts[w]++
 		if w == Stream {
 			p.note(w, size, stream)
@@ -76,16 +76,16 @@ func TestPaceCold(t *testing.T) {
 	var p pace
 	const size = 1 << 16
 	for range 2 {
-		w := p.pick(size)
+		w := p.pick(size, 0)
 		for range paceCold {
 			p.note(w, size, 1000)
 		}
 		for range paceLook - 1 {
-			p.pick(size)
+			p.pick(size, 0)
 			p.note(w, size, map[Way]float64{Stream: 10, Copy: 20}[w])
 		}
 	}
-	if w := p.pick(size); w != Stream {
+	if w := p.pick(size, 0); w != Stream {
 		t.Errorf("after a cold start: %v", w)
 	}
 }
@@ -95,7 +95,7 @@ func TestPaceOutlier(t *testing.T) {
 	var p pace
 	const size = 1 << 20
 	for i := range 20_000 {
-		w := p.pick(size)
+		w := p.pick(size, 0)
 		took := map[Way]float64{Stream: 10, Copy: 13}[w]
 		if i%3 == 0 {
 			took = 1e9
@@ -113,14 +113,23 @@ func TestPaceStalled(t *testing.T) {
 	var p pace
 	const size = 1 << 20
 	p.run(2*paceLook, size, 10_000, 30_000)
-	for range 2000 {
-		p.stalled(size)
+	p.run(paceCold, size, 10_000, 30_000)
+	p.stalled(size)
+	if w := p.pick(size, 0); w != Stream {
+		t.Errorf("after one stall: %v", w)
 	}
-	if w := p.pick(size); w != Copy {
+	for range 2000 {
+		if p.pick(size, 0) == Stream {
+			p.stalled(size)
+		} else {
+			p.note(Copy, size, 30_000)
+		}
+	}
+	if w := p.pick(size, 0); w != Copy {
 		t.Errorf("after stalls: %v", w)
 	}
 	p.run(paceMany+2*paceLook, size, 10_000, 30_000)
-	if w := p.pick(size); w != Stream {
+	if w := p.pick(size, 0); w != Stream {
 		t.Errorf("after streaming had its turn: %v", w)
 	}
 }
