@@ -36,6 +36,8 @@ type paceClass struct {
 	cold   int       // reads left in it that don't count
 	try    bool      // the present turn is a look at the slower way
 	stalls int       // in the present turn
+	best   Way       // the faster way
+	most   int       // reads in its next turn, at most
 	mid    float64   // what the faster way took when its present turn began; 0: not known yet
 }
 
@@ -44,6 +46,7 @@ const (
 	paceCold  = 4     // reads of a turn that don't count
 	paceFew   = 64    // reads in the shortest turn of the faster way
 	paceMany  = 16384 // and in the longest
+	paceGrow  = 8     // times as many in the next turn, if it is still the faster way
 	paceCost  = 0.01  // of the time is for looking
 	paceWorse = 1.5   // a turn ends when its reads take so much longer than before
 
@@ -93,9 +96,13 @@ func (c *paceClass) turn() {
 	case single.n == 0:
 		c.way = Copy
 	case c.mid == 0 || c.try:
+		if best != c.best { // perhaps by mistake: look again soon
+			c.best, c.most = best, paceFew
+		}
 		c.way, c.try, c.mid = best, false, c.times(best).mid()
 		looked := float64(used) * (c.times(other).mid() - c.mid)
-		c.left = int(min(max(looked/(paceCost*c.mid), paceFew), paceMany))
+		c.left = int(min(max(looked/(paceCost*c.mid), paceFew), float64(c.most)))
+		c.most = min(paceGrow*c.most, paceMany)
 	default:
 		c.way, c.try = other, true
 		*c.times(other) = recent{} // what it was is forgotten, so that it can come back
