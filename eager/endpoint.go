@@ -31,8 +31,8 @@ type Endpoint struct {
 
 	// The request that is being posted. It lives here: a request on the stack
 	// would be allocated, since it is passed through an interface.
-	hdr [HeaderSize + ExtensionSize]byte
 	wr  [1]verbs.SendWR
+	hdr [HeaderSize]byte
 }
 
 // Endpoint makes the queue pair to a peer. The connection is made at the first
@@ -85,9 +85,8 @@ func (ep *Endpoint) Send(context uint32, tag int32, data []byte) bool {
 	if ep.queue.head != nil || ep.closed {
 		return false
 	}
-	h := Header{Kind: Data, Context: context, Tag: tag, Seq: ep.seq + 1}
-	h.put((*[HeaderSize]byte)(ep.hdr[:]))
-	hdr := ep.hdr[:HeaderSize]
+	putData(&ep.hdr, context, tag, ep.seq+1)
+	hdr := ep.hdr[:]
 	sent := false
 	if HeaderSize+len(data) <= ep.inline && ep.outstanding < ep.depth {
 		sent = ep.postInline(hdr, data, 0)

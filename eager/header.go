@@ -54,6 +54,14 @@ func (h *Header) put(b *[HeaderSize]byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(h.Tag))|uint64(h.Seq)<<32)
 }
 
+// putData encodes the header of a whole message. It is put for what each message
+// has: a Header in memory would be written in halves of words and read in words,
+// for which the processor waits.
+func putData(b *[HeaderSize]byte, context uint32, tag int32, seq uint32) {
+	binary.LittleEndian.PutUint64(b[:], uint64(Data)|version<<4|uint64(context)<<32)
+	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(tag))|uint64(seq)<<32)
+}
+
 func putSeq(b *[HeaderSize]byte, seq uint32) { binary.LittleEndian.PutUint32(b[12:], seq) }
 
 // Extension is what an Offer or a Finish adds.
