@@ -12,6 +12,7 @@ import (
 
 	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
+	"github.com/verbena-mpi/verbena/internal/knobs"
 	"github.com/verbena-mpi/verbena/internal/sysmon"
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/rendezvous"
@@ -19,7 +20,7 @@ import (
 )
 
 // Version is the library's.
-const Version = "0.1.0"
+const Version = knobs.Version
 
 // card is what each rank publishes of itself.
 type card struct {

@@ -3,12 +3,12 @@ package comm
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/verbena-mpi/verbena/internal/knobs"
 	"github.com/verbena-mpi/verbena/srq"
 )
 
@@ -56,30 +56,10 @@ const (
 	fromProgram = "program"
 )
 
-// knob describes a setting.
-type knob struct {
-	Name     string // of the environment
-	Default  string
-	Unit     string
-	Sentence string
-}
-
-var knobs = []knob{
-	{"VERBENA_RECV", "srq", "", "Receive slots: srq, one queue for all peers, or peer, a queue for each."},
-	{"VERBENA_MAX_INLINE", "400", "bytes", "Bytes that a send asks to carry inline; what the device grants counts."},
-	{"VERBENA_EAGER_LIMIT", "16384", "bytes", "The largest message that is sent without waiting for its receiver."},
-	{"VERBENA_SLOTS", "256", "slots", "Receive slots in the shared queue, or in each peer's."},
-	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
-	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
-}
-
-// Names that the launcher gives, or that are read elsewhere.
-var otherNames = []string{"VERBENA_OWN_CORE", "VERBENA_ALONE"}
-
 func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err error) {
 	env := map[string]string{}
 	for _, kv := range environ {
-		if k, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(k, "VERBENA_") {
+		if k, v, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(k, knobs.Prefix) {
 			env[k] = v
 		}
 	}
@@ -103,25 +83,18 @@ func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err e
 	return s, err
 }
 
-// warnUnknown names VERBENA_ variables that nothing reads. A Kubernetes service
-// called verbena injects some; those are left alone.
+// warnUnknown names VERBENA_ variables that nothing reads.
 func warnUnknown(env map[string]string, log *logrus.Logger) {
 	for name := range env {
-		known := slices.Contains(otherNames, name) ||
-			slices.ContainsFunc(knobs, func(k knob) bool { return k.Name == name })
-		if !known && !strings.Contains(name, "_PORT") && !strings.Contains(name, "_SERVICE_") {
+		if knobs.Unknown(name) {
 			log.Warnf("comm: %s is no setting of verbena", name)
 		}
 	}
 }
 
-func defaultOf(name string) string {
-	return knobs[slices.IndexFunc(knobs, func(k knob) bool { return k.Name == name })].Default
-}
-
 // pick resolves a setting that has names as values.
 func pick[T any](env map[string]string, name, program string, parse func(string) (T, error), before error) (s setting[T], err error) {
-	text := defaultOf(name)
+	text := knobs.Default(name)
 	s.origin = fromDefault
 	if v, ok := env[name]; ok && v != "" {
 		text, s.origin = v, fromEnv
@@ -140,7 +113,7 @@ func pickNumber(env map[string]string, name string, program, low, high int, befo
 	if program != 0 {
 		s = setting[int]{max(program, 0), fromProgram}
 	} else {
-		text := defaultOf(name)
+		text := knobs.Default(name)
 		s.origin = fromDefault
 		if v, ok := env[name]; ok && v != "" {
 			text, s.origin = v, fromEnv

@@ -1,0 +1,50 @@
+// Package knobs describes Verbena's settings: what the environment may say, for
+// the library, which reads them, and for the launcher, which lists them.
+package knobs
+
+import (
+	"slices"
+	"strings"
+)
+
+// Version is the library's.
+const Version = "0.1.0"
+
+// Prefix begins the names of all settings.
+const Prefix = "VERBENA_"
+
+// Knob describes a setting.
+type Knob struct {
+	Name     string // of the environment
+	Default  string
+	Unit     string
+	Sentence string
+}
+
+// All are the settings, as they are listed.
+var All = []Knob{
+	{"VERBENA_RECV", "srq", "", "Receive slots: srq, one queue for all peers, or peer, a queue for each."},
+	{"VERBENA_MAX_INLINE", "400", "bytes", "Bytes that a send asks to carry inline; what the device grants counts."},
+	{"VERBENA_EAGER_LIMIT", "16384", "bytes", "The largest message that is sent without waiting for its receiver."},
+	{"VERBENA_SLOTS", "256", "slots", "Receive slots in the shared queue, or in each peer's."},
+	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
+	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
+	{"VERBENA_ALONE", "", "", "1: a process is a world of one, whatever else the environment says."},
+}
+
+// given are the names that the launcher gives to ranks.
+var given = []string{"VERBENA_OWN_CORE"}
+
+// Default is the default of a setting that there is.
+func Default(name string) string {
+	return All[slices.IndexFunc(All, func(k Knob) bool { return k.Name == name })].Default
+}
+
+// Unknown says whether a name looks like a setting and nothing reads it. A
+// Kubernetes service called verbena injects some that are left alone.
+func Unknown(name string) bool {
+	return strings.HasPrefix(name, Prefix) &&
+		!slices.ContainsFunc(All, func(k Knob) bool { return k.Name == name }) &&
+		!slices.Contains(given, name) &&
+		!strings.Contains(name, "_PORT") && !strings.Contains(name, "_SERVICE_")
+}
