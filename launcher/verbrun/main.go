@@ -25,13 +25,12 @@ func run(args []string) int {
 	defer cancel()
 	withParent(cancel)
 	status := 0
-	cmd := command(func(j launcher.Job) error {
+	cmd := command(args, func(j launcher.Job) error {
 		j.Signals, j.Solo = signals, true
 		r, err := launcher.Run(ctx, j)
 		status = launcher.Status(r, err)
 		return err
 	})
-	cmd.SetArgs(mpirunStyle(cmd.Flags(), args))
 	if err := cmd.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "verbrun:", err)
 		if status == 0 {
