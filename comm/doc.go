@@ -19,7 +19,9 @@
 // # What is where
 //
 // Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm]. Blocking:
-// [Send], [Recv]. Nonblocking: [Isend], [Irecv], and [Request] with Wait and
+// [Send], [Recv], [SendOne], [RecvOne], [RecvAppend]. Looking first:
+// [Comm.Probe], [Comm.Iprobe]; [Comm.Mprobe] and [Comm.Improbe], whose [Message]
+// is received by [RecvMessage]. Nonblocking: [Isend], [Irecv], and [Request] with Wait and
 // Test, [WaitAll], [WaitAllInto]. Together: [Comm.Barrier]. Memory: [Alloc],
 // [Free]. What came: [Status], [Count]. What went wrong: [Error], [PeerError].
 //

@@ -61,3 +61,62 @@ func ExampleSend_noNeighbour() {
 	// comm: rank 0: Send(peer -1, tag 0, 5 B): no such rank: rank -1 is not in 0..0 (for no neighbour use comm.ProcNull)
 	// <nil>
 }
+
+// A message of unknown length is appended to a slice, which grows as it must.
+func ExampleRecvAppend() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		for _, words := range []string{"of ", "any length"} {
+			if err := comm.Send(ctx, c, []byte(words), c.Rank(), 0); err != nil {
+				return err
+			}
+		}
+		var text []byte
+		for range 2 {
+			var err error
+			if text, _, err = comm.RecvAppend(ctx, c, text, comm.AnySource, 0); err != nil {
+				return err
+			}
+		}
+		fmt.Printf("%s\n", text)
+		return nil
+	})
+	// Output: of any length
+}
+
+// Goroutines that receive from the same source use a matched probe: whoever finds
+// a message receives it, in a buffer of its length.
+func ExampleComm_Mprobe() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		if err := comm.Send(ctx, c, []float64{3, 1, 4}, c.Rank(), 7); err != nil {
+			return err
+		}
+		m, err := c.Mprobe(ctx, comm.AnySource, comm.AnyTag)
+		if err != nil {
+			return err
+		}
+		n, err := comm.Count[float64](m.Status())
+		if err != nil {
+			return err
+		}
+		buf := make([]float64, n)
+		if _, err := comm.RecvMessage(ctx, m, buf); err != nil {
+			return err
+		}
+		fmt.Println(buf, "with tag", m.Status().Tag)
+		return nil
+	})
+	// Output: [3 1 4] with tag 7
+}
+
+// Single values need no slice.
+func ExampleSendOne() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		if err := comm.SendOne(ctx, c, 2.5, c.Rank(), 0); err != nil {
+			return err
+		}
+		v, _, err := comm.RecvOne[float64](ctx, c, c.Rank(), 0)
+		fmt.Println(v)
+		return err
+	})
+	// Output: 2.5
+}

@@ -44,7 +44,7 @@ func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint3
 	}
 	u := w.getUnexpected(p.rank, int(tag))
 	w.keep(u, body)
-	w.table.AddUnexpected(&u.msg, key, at)
+	w.addUnexpected(u, key, at)
 }
 
 // Arrived implements eager.Upper.
@@ -74,7 +74,7 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	u := w.getUnexpected(p.rank, int(h.Tag))
 	u.from, u.offer = p, x
 	w.count.Unexpected++
-	w.table.AddUnexpected(&u.msg, key, at)
+	w.addUnexpected(u, key, at)
 }
 
 // follows says whether a message is the next of its sender.
@@ -135,6 +135,7 @@ func (w *World) lose(p *peer, cause error) {
 		w.table.Remove(&r.recv)
 		r.complete(p.lost)
 	}
+	w.failProbes(p.rank, p.lost)
 	if cause == ErrFinished && w.living > 0 {
 		return
 	}
@@ -146,4 +147,5 @@ func (w *World) lose(p *peer, cause error) {
 		w.table.Remove(&r.recv)
 		r.complete(err)
 	}
+	w.failProbes(AnySource, err)
 }

@@ -35,6 +35,10 @@ type request struct {
 	send rendezvous.Send
 	pull rendezvous.Pull
 	to   *peer // of a rendezvous send
+
+	probing match.Key   // of a Probe that waits
+	claim   bool        // a matched probe: it takes the message itself
+	claimed *unexpected // which is nil if it is empty
 }
 
 // get takes a request from the pool. The lock is held.

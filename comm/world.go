@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -26,6 +27,8 @@ type World struct {
 	all      *Comm
 	types    types
 
+	scratches sync.Pool // of *scratch
+
 	eng *progress.Engine
 	dev verbs.Device // nil in a world of one
 
@@ -41,6 +44,7 @@ type World struct {
 	unexpected      *unexpected
 	spares          [][]byte // large buffers of unexpected messages that were taken
 	unexpectedBytes int64
+	probes          []*request // blocked in Probe
 	count           counters
 	closed          bool
 }
