@@ -14,6 +14,8 @@ type Job struct {
 	// through them in order.
 	Parts []Part
 
+	Input      Input
+	Output     Output
 	BuildFlags []string // of go build, for packages
 	Bind       Bind
 	Timeout    time.Duration // of the ranks, building excluded; 0: none
@@ -119,6 +121,8 @@ func (j *Job) validate() error {
 		return fail(StatusUsage, "no program given")
 	case j.Timeout < 0:
 		return fail(StatusUsage, "a time limit of %v: expected more than 0", j.Timeout)
+	case j.Input < InputFirst || j.Input > InputNone:
+		return fail(StatusUsage, "input %d is unknown", j.Input)
 	case j.Bind < BindAuto || j.Bind > BindNUMA:
 		return fail(StatusUsage, "binding %d is unknown", j.Bind)
 	}
@@ -142,7 +146,7 @@ func (j *Job) files() (in, out, err *os.File) {
 
 // spec finds what the job names.
 func (j *Job) spec() (spec, error) {
-	s := spec{Env: j.Env, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose}
+	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose}
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}

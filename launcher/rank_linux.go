@@ -19,6 +19,7 @@ type rank struct {
 	app   int // its part of the job
 
 	pmi      pmiConn
+	in       *os.File // the write end of its stdin, or nil
 	out, err *stream
 
 	started bool
@@ -73,7 +74,7 @@ func (r *rank) launch(p *part, env []string, stdin *os.File) error {
 	}
 	r.started = true
 	r.pmi = pmiConn{ours}
-	r.out, r.err = &stream{f: outR}, &stream{f: errR}
+	r.out.f, r.err.f = outR, errR
 	return nil
 }
 

@@ -22,15 +22,18 @@ func (v *supervisor) start() error {
 	defer func() { _ = null.Close() }()
 	size := len(plan.seats)
 	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
-	stdin, err := v.stdin()
-	if err != nil {
-		return err
-	}
 	for i, seat := range plan.seats {
-		r := &rank{id: i, app: seat.part}
+		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr}}
+		if err := v.direct(r, size); err != nil {
+			return err
+		}
 		p := &v.spec.Parts[seat.part]
 		if err := plan.move(i); err != nil {
 			return err
+		}
+		stdin, err := v.stdinFor(r, null)
+		if err != nil {
+			return fail(StatusInternal, "stdin of rank %d: %w", i, err)
 		}
 		if err := r.launch(p, environ(p.Env, i, size, plan.own), stdin); err != nil {
 			return err
@@ -42,14 +45,32 @@ func (v *supervisor) start() error {
 		if stdin != os.Stdin && stdin != null {
 			_ = stdin.Close()
 		}
-		stdin = null
 	}
 	if err := plan.back(); err != nil {
 		return err
 	}
 	v.serve()
+	go v.feed()
 	v.reaper = newReaper(v.ranks)
 	go v.reaper.run()
+	return nil
+}
+
+// direct says where a rank's output goes.
+func (v *supervisor) direct(r *rank, size int) (err error) {
+	o := v.spec.Output
+	r.out.who, r.err.who = o.speaker(r.id), o.speaker(r.id)
+	if o.Files == "" {
+		return nil
+	}
+	if r.out.to, err = o.create(r.id, size, "out"); err != nil {
+		return err
+	}
+	v.files = append(v.files, r.out.to)
+	if r.err.to, err = o.create(r.id, size, "err"); err != nil {
+		return err
+	}
+	v.files = append(v.files, r.err.to)
 	return nil
 }
 
@@ -59,8 +80,8 @@ func (v *supervisor) serve() {
 	for _, r := range v.ranks {
 		v.server.SetApp(r.id, r.app)
 		r.out.prompts, r.err.prompts = v.prompts, v.prompts && terminal(os.Stderr)
-		v.copying.Go(func() { r.out.copy(v.stdout) })
-		v.copying.Go(func() { r.err.copy(v.stderr) })
+		v.copying.Go(func() { r.out.copy() })
+		v.copying.Go(func() { r.err.copy() })
 		go func() {
 			err := v.server.Serve(r.id, r.pmi)
 			if err != nil {

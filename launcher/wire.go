@@ -22,6 +22,8 @@ type spec struct {
 
 	BuildFlags []string
 
+	Input   Input
+	Output  Output
 	Bind    Bind
 	Timeout time.Duration
 	Verbose bool

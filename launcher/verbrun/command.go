@@ -13,7 +13,7 @@ import (
 func command(args []string, start func(launcher.Job) error) *cobra.Command {
 	var j launcher.Job
 	var part partFlags
-	var bind string
+	var bind, stdin string
 	var timeout seconds
 	args, more := splitParts(args)
 	cmd := &cobra.Command{
@@ -43,6 +43,12 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 			if j.Bind, err = launcher.ParseBind(bind); err != nil {
 				return fmt.Errorf("--bind-to: %w", err)
 			}
+			if j.Input, err = launcher.ParseInput(stdin); err != nil {
+				return fmt.Errorf("--stdin: %w", err)
+			}
+			if cmd.Flags().Changed("output-filename") && j.Output.Files == "" {
+				return errors.New("--output-filename: an empty name")
+			}
 			if cmd.Flags().Changed("timeout") && timeout <= 0 {
 				return fmt.Errorf("--timeout: %v: expected more than 0", timeout.duration())
 			}
@@ -58,6 +64,10 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 	f.SortFlags = false
 	part.register(f)
 	f.StringVar(&bind, "bind-to", "", "none, core: rank i on the i-th allowed core, or numa: on the cores of a NUMA node (default core if there is one for each rank)")
+	f.StringVar(&stdin, "stdin", "", "which ranks get standard input: 0, all or none (default 0)")
+	f.BoolVar(&j.Output.Tag, "tag-output", false, "begin each line of the ranks with \"[rank] \"")
+	f.BoolVar(&j.Output.Stamp, "timestamp-output", false, "begin each line with the time")
+	f.StringVar(&j.Output.Files, "output-filename", "", "write the ranks' output to files `PREFIX`.RANK.out and PREFIX.RANK.err")
 	f.Var((*quoted)(&j.BuildFlags), "build-flags", "flags for go build, as -race or \"-tags=x '-ldflags=-s -w'\"")
 	f.Var(&timeout, "timeout", "end the job with status 124 after this time, as 90 (seconds), 90s or 1h30m")
 	f.BoolVar(&j.Verbose, "verbose", false, "say what the launcher does")
