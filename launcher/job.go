@@ -21,6 +21,8 @@ type Job struct {
 	Timeout    time.Duration // of the ranks, building excluded; 0: none
 	Verbose    bool
 
+	ReportBindings bool // say on which cores each rank runs
+
 	Env                   []string // nil: this process's; parts may say more
 	Stdin, Stdout, Stderr *os.File // nil: this process's
 
@@ -146,7 +148,7 @@ func (j *Job) files() (in, out, err *os.File) {
 
 // spec finds what the job names.
 func (j *Job) spec() (spec, error) {
-	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose}
+	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}

@@ -23,6 +23,9 @@ func (v *supervisor) start() error {
 	size := len(plan.seats)
 	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
 	for i, seat := range plan.seats {
+		if v.spec.ReportBindings {
+			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
+		}
 		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr}}
 		if err := v.direct(r, size); err != nil {
 			return err

@@ -22,6 +22,8 @@ type spec struct {
 
 	BuildFlags []string
 
+	ReportBindings bool
+
 	Input   Input
 	Output  Output
 	Bind    Bind

@@ -10,11 +10,12 @@ import (
 )
 
 // command parses the command line and calls start with what it says.
-func command(args []string, start func(launcher.Job) error) *cobra.Command {
+func command(args []string, start func(j launcher.Job, dry bool) error) *cobra.Command {
 	var j launcher.Job
 	var part partFlags
 	var bind, stdin string
 	var timeout seconds
+	var dry bool
 	args, more := splitParts(args)
 	cmd := &cobra.Command{
 		Use:   "verbrun -n N [flags] program [args…] [: -n N [flags] program [args…]]…",
@@ -56,7 +57,7 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 			if j.Parts, err = allParts(cmd.Flags(), &part, args, more); err != nil {
 				return err
 			}
-			return start(j)
+			return start(j, dry)
 		},
 	}
 	f := cmd.Flags()
@@ -70,6 +71,8 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 	f.StringVar(&j.Output.Files, "output-filename", "", "write the ranks' output to files `PREFIX`.RANK.out and PREFIX.RANK.err")
 	f.Var((*quoted)(&j.BuildFlags), "build-flags", "flags for go build, as -race or \"-tags=x '-ldflags=-s -w'\"")
 	f.Var(&timeout, "timeout", "end the job with status 124 after this time, as 90 (seconds), 90s or 1h30m")
+	f.BoolVar(&dry, "dry-run", false, "print what would be started, and start nothing")
+	f.BoolVar(&j.ReportBindings, "report-bindings", false, "print on which cores each rank runs")
 	f.BoolVar(&j.Verbose, "verbose", false, "say what the launcher does")
 	f.BoolP("help", "h", false, "this text")
 	f.Bool("version", false, "print the version") // here, or cobra would give it -v

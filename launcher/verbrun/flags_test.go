@@ -13,7 +13,7 @@ import (
 // parse returns the job that a command line means.
 func parse(t *testing.T, args ...string) (j launcher.Job, err error) {
 	t.Helper()
-	cmd := command(args, func(parsed launcher.Job) error {
+	cmd := command(args, func(parsed launcher.Job, _ bool) error {
 		j = parsed
 		return nil
 	})
