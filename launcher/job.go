@@ -21,7 +21,8 @@ type Job struct {
 	Timeout    time.Duration // of the ranks, building excluded; 0: none
 	Verbose    bool
 
-	ReportBindings bool // say on which cores each rank runs
+	Profile        string // of each rank: "cpu", to rank-N.pprof, or none
+	ReportBindings bool   // say on which cores each rank runs
 
 	Env                   []string // nil: this process's; parts may say more
 	Stdin, Stdout, Stderr *os.File // nil: this process's
@@ -123,6 +124,8 @@ func (j *Job) validate() error {
 		return fail(StatusUsage, "no program given")
 	case j.Timeout < 0:
 		return fail(StatusUsage, "a time limit of %v: expected more than 0", j.Timeout)
+	case j.Profile != "" && j.Profile != "cpu":
+		return fail(StatusUsage, "%q is no kind of profile: expected cpu", j.Profile)
 	case j.Input < InputFirst || j.Input > InputNone:
 		return fail(StatusUsage, "input %d is unknown", j.Input)
 	case j.Bind < BindAuto || j.Bind > BindNUMA:
@@ -153,6 +156,9 @@ func (j *Job) spec() (spec, error) {
 		s.Env = os.Environ()
 	}
 	for _, p := range j.Parts {
+		if j.Profile != "" {
+			p.Env = append([]string{"VERBENA_PPROF=" + j.Profile}, p.Env...)
+		}
 		r, err := p.resolve(s.Env)
 		if err != nil {
 			return s, err

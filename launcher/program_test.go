@@ -99,6 +99,8 @@ func TestValidate(t *testing.T) {
 		{Parts: []Part{{Ranks: 1, Program: "true"}}, BuildFlags: []string{"-race"}},
 		{Parts: []Part{{Ranks: 1, Program: "true"}}, Timeout: -1},
 		{Parts: []Part{{Ranks: 1, Program: "true"}}, Bind: 9},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, Input: 9},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, Profile: "heap"},
 	} {
 		_, err := Run(t.Context(), j)
 		if got := Status(Result{}, err); got != StatusUsage && !errors.Is(err, ErrUnsupported) {

@@ -29,6 +29,7 @@ var All = []Knob{
 	{"VERBENA_SLOTS", "256", "slots", "Receive slots in the shared queue, or in each peer's."},
 	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
 	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
+	{"VERBENA_PPROF", "", "", "cpu: write a CPU profile of each rank to rank-N.pprof in its working directory."},
 	{"VERBENA_ALONE", "", "", "1: a process is a world of one, whatever else the environment says."},
 }
 

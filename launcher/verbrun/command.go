@@ -71,6 +71,7 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 	f.StringVar(&j.Output.Files, "output-filename", "", "write the ranks' output to files `PREFIX`.RANK.out and PREFIX.RANK.err")
 	f.Var((*quoted)(&j.BuildFlags), "build-flags", "flags for go build, as -race or \"-tags=x '-ldflags=-s -w'\"")
 	f.Var(&timeout, "timeout", "end the job with status 124 after this time, as 90 (seconds), 90s or 1h30m")
+	f.StringVar(&j.Profile, "pprof", "", "cpu: each rank of a Verbena program writes a profile, rank-N.pprof, where it starts")
 	f.BoolVar(&dry, "dry-run", false, "print what would be started, and start nothing")
 	f.BoolVar(&j.ReportBindings, "report-bindings", false, "print on which cores each rank runs")
 	f.BoolVar(&j.Verbose, "verbose", false, "say what the launcher does")

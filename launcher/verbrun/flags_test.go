@@ -33,6 +33,7 @@ func TestFlags(t *testing.T) {
 		"-timeout 90 -np 2 prog":               {Parts: []launcher.Part{prog(2)}, Timeout: 90 * time.Second},
 		"-timeout=1h30m -n 2 prog -np 7":       {Parts: []launcher.Part{prog(2, "-np", "7")}, Timeout: 90 * time.Minute},
 		"--timeout 0.5 -n 2 prog":              {Parts: []launcher.Part{prog(2)}, Timeout: time.Second / 2},
+		"-pprof cpu -n 1 prog":                 {Parts: []launcher.Part{prog(1)}, Profile: "cpu"},
 		"-bind-to numa -n 2 -- prog -x":        {Parts: []launcher.Part{prog(2, "-x")}, Bind: launcher.BindNUMA},
 		"-build-flags -race -n 1 prog":         {Parts: []launcher.Part{prog(1)}, BuildFlags: []string{"-race"}},
 		"-wd /tmp -n 1 prog : -n 2 -- prog -x": {Parts: []launcher.Part{{Ranks: 1, Program: "prog", Dir: "/tmp"}, prog(2, "-x")}},
