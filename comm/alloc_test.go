@@ -81,6 +81,16 @@ func TestNoAllocations(t *testing.T) {
 						}
 						return WaitAllInto(ctx, reqs, results)
 					}},
+					{"WaitAny", func() error {
+						for i := range window {
+							reqs[2*i], reqs[2*i+1] = Irecv(c, in, peer, 5), Isend(c, out, peer, 5)
+						}
+						for {
+							if i, _, err := WaitAny(ctx, reqs); i < 0 || err != nil {
+								return err
+							}
+						}
+					}},
 					{"Barrier", func() error { return c.Barrier(ctx) }},
 				}
 				for _, x := range exchanges {
