@@ -71,6 +71,8 @@ func (w *World) counters() map[string]uint64 {
 		"eager.inline":    l.Inline,
 		"eager.bounced":   l.Bounced,
 		"eager.queued":    l.Queued,
+		"eager.starved":   l.Starved,
+		"eager.credits":   l.Credits,
 		"eager.signaled":  l.Signaled,
 		"eager.malformed": l.Malformed,
 		"rndv.offers":     r.Offers,

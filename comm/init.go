@@ -28,6 +28,7 @@ type card struct {
 	Protocol int
 	Host     string
 	Addr     []byte
+	Credits  int // messages that each peer may send this rank to begin with
 }
 
 // Init connects this process to its job's other ranks: those that the launcher
@@ -53,18 +54,12 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
 	}
-	prof, err := startProfile(os.Getenv("VERBENA_PPROF"), job.Rank, log)
-	var w *World
-	if err == nil {
-		w, err = newWorld(ctx, job, job.Rank, job.Size, s, log)
-	}
+	w, err := newWorld(ctx, job, job.Rank, job.Size, s, log)
 	if err != nil {
-		prof.stop()
 		err = fmt.Errorf("comm: rank %d: Init: %w", job.Rank, err)
 		job.Abort(1, oneLine(err))
 		return nil, err
 	}
-	w.profile = prof
 	return w, nil
 }
 
@@ -106,7 +101,10 @@ func (w *World) connect(ctx context.Context) (err error) {
 	defer w.eng.Unlock()
 	w.eager, err = eager.New(w.eng, w.dev, eager.Config{
 		Inline: w.settings.MaxInline.value, Limit: w.limit, Depth: 128, Bounce: 64,
-		Recv: srq.Config{Mode: w.settings.Recv.value, Slots: w.settings.Slots.value},
+		Recv: srq.Config{
+			Mode: w.settings.Recv.value, Slots: w.settings.Slots.value,
+			Peers: w.all.size - 1, Overcommit: w.settings.Overcommit.value,
+		},
 	}, w)
 	if err != nil {
 		return err
@@ -116,7 +114,7 @@ func (w *World) connect(ctx context.Context) (err error) {
 	if err != nil {
 		host = "unknown"
 	}
-	mine, err := json.Marshal(card{Version: Version, Protocol: eager.Version, Host: host, Addr: w.dev.Addr()})
+	mine, err := json.Marshal(card{Version: Version, Protocol: eager.Version, Host: host, Addr: w.dev.Addr(), Credits: w.eager.Credits()})
 	if err != nil {
 		return err
 	}
@@ -145,15 +143,18 @@ func (w *World) newPeer(rank int, b []byte) (*peer, error) {
 		return nil, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
 			ErrVersion, rank, c.Host, c.Version, c.Protocol, w.rank, Version, eager.Version)
 	}
-	p := &peer{rank: rank, host: c.Host}
+	p := &peer{rank: rank, host: c.Host, quota: quota(w.settings.Unexpected.value, w.all.size-1)}
 	if rank == w.rank {
 		return p, nil
+	}
+	if c.Credits < 1 || c.Credits > 1<<20 {
+		return nil, fmt.Errorf("rank %d published %d credits, which can't be", rank, c.Credits)
 	}
 	if !reaches(c.Addr) {
 		return nil, fmt.Errorf("rank %d on %s: %w", rank, c.Host, errNoDevice)
 	}
 	var err error
-	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank))
+	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank), c.Credits)
 	return p, err
 }
 

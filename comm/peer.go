@@ -17,6 +17,8 @@ type peer struct {
 	sends     rendezvous.Sends
 	contacted bool
 	seq       uint32     // of the last matched message from it
+	quota     int        // bytes of it that may wait here
+	waiting   int        // that do
 	lost      *PeerError // why it is gone
 }
 
@@ -44,7 +46,8 @@ func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint3
 	}
 	u := w.getUnexpected(p.rank, int(tag))
 	w.keep(u, body)
-	w.addUnexpected(u, key, at)
+	p.charge(u)
+	w.table.AddUnexpected(&u.msg, key, at)
 }
 
 // Arrived implements eager.Upper.
@@ -74,7 +77,8 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	u := w.getUnexpected(p.rank, int(h.Tag))
 	u.from, u.offer = p, x
 	w.count.Unexpected++
-	w.addUnexpected(u, key, at)
+	p.charge(u)
+	w.table.AddUnexpected(&u.msg, key, at)
 }
 
 // follows says whether a message is the next of its sender.
@@ -135,7 +139,6 @@ func (w *World) lose(p *peer, cause error) {
 		w.table.Remove(&r.recv)
 		r.complete(p.lost)
 	}
-	w.failProbes(p.rank, p.lost)
 	if cause == ErrFinished && w.living > 0 {
 		return
 	}
@@ -147,5 +150,4 @@ func (w *World) lose(p *peer, cause error) {
 		w.table.Remove(&r.recv)
 		r.complete(err)
 	}
-	w.failProbes(AnySource, err)
 }

@@ -31,6 +31,15 @@ type Config struct {
 	// Slots is how many receive slots of the eager limit's size the shared
 	// queue has, or each peer's. VERBENA_SLOTS; default 256.
 	Slots int
+	// RecvOvercommit lets so many times as many messages be under way to this rank
+	// as it has slots. Above 1 one may find no slot; it waits, and is counted
+	// (device.rnr). VERBENA_RECV_OVERCOMMIT; default 1.
+	RecvOvercommit float64
+	// UnexpectedLimit is how much memory, in bytes, messages that came before their
+	// receives may take. Each peer has an equal share; one that has filled it may
+	// send nothing more to this rank until some of it is received.
+	// VERBENA_UNEXPECTED_LIMIT; default 64 MiB.
+	UnexpectedLimit int
 	// Read is how large messages are read within a host: "auto", "direct",
 	// "stream" or "copy". VERBENA_READ; default auto.
 	Read string
@@ -42,6 +51,8 @@ type settings struct {
 	MaxInline  setting[int]
 	EagerLimit setting[int]
 	Slots      setting[int]
+	Overcommit setting[float64]
+	Unexpected setting[int]
 	Read       setting[readWay]
 }
 
@@ -72,6 +83,8 @@ func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err e
 	s.MaxInline, err = pickNumber(env, "VERBENA_MAX_INLINE", c.MaxInline, 0, 1<<31-1, err)
 	s.EagerLimit, err = pickNumber(env, "VERBENA_EAGER_LIMIT", c.EagerLimit, 0, 1<<16-64, err)
 	s.Slots, err = pickNumber(env, "VERBENA_SLOTS", c.Slots, 1, 1<<20, err)
+	s.Overcommit, err = pick(env, "VERBENA_RECV_OVERCOMMIT", factorText(c.RecvOvercommit), parseFactor, err)
+	s.Unexpected, err = pickNumber(env, "VERBENA_UNEXPECTED_LIMIT", c.UnexpectedLimit, 0, 1<<40, err)
 	switch v := env["VERBENA_PRINT"]; v {
 	case "", "settings":
 		if v != "" {
@@ -129,6 +142,22 @@ func pickNumber(env map[string]string, name string, program, low, high int, befo
 	return s, errors.Join(before, err)
 }
 
+// parseFactor reads a number from 1 to 1000.
+func parseFactor(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f >= 1 && f <= 1000) {
+		return 0, fmt.Errorf("%q is not a number from 1 to 1000", text)
+	}
+	return f, nil
+}
+
+func factorText(f float64) string {
+	if f == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
 // parseSize reads a decimal number, with KiB or MiB if it says so.
 func parseSize(text string) (int, error) {
 	factor := 1
@@ -157,6 +186,8 @@ func (s settings) list() []Setting {
 		{"VERBENA_MAX_INLINE", strconv.Itoa(s.MaxInline.value), s.MaxInline.origin},
 		{"VERBENA_EAGER_LIMIT", strconv.Itoa(s.EagerLimit.value), s.EagerLimit.origin},
 		{"VERBENA_SLOTS", strconv.Itoa(s.Slots.value), s.Slots.origin},
+		{"VERBENA_RECV_OVERCOMMIT", factorText(s.Overcommit.value), s.Overcommit.origin},
+		{"VERBENA_UNEXPECTED_LIMIT", strconv.Itoa(s.Unexpected.value), s.Unexpected.origin},
 		{"VERBENA_READ", s.Read.value.String(), s.Read.origin},
 	}
 }

@@ -16,6 +16,38 @@ type unexpected struct {
 	offer  eager.Extension // of a rendezvous
 	from   *peer           // that offers it; nil for a whole message
 	self   *request        // a send to this rank itself that waits for its receive
+
+	charged *peer // whose quota it is in
+	charge  int
+}
+
+// recordSize is about what a message that waits takes besides its bytes.
+const recordSize = 256
+
+// quota is a peer's share of the memory for messages that wait: at least some
+// messages' worth.
+func quota(limit, peers int) int { return max(limit/max(peers, 1), 64<<10) }
+
+// charge notes that a message of p waits. A peer that is over its quota gets no
+// more credits until it has come down to half of it.
+func (p *peer) charge(u *unexpected) {
+	u.charged, u.charge = p, recordSize+cap(u.data)
+	if p.waiting += u.charge; p.waiting > p.quota {
+		p.ep.Hold(true)
+	}
+}
+
+func (u *unexpected) discharge() {
+	p := u.charged
+	if p == nil {
+		return
+	}
+	was := p.waiting
+	p.waiting -= u.charge
+	if half := p.quota / 2; p.lost == nil && was > half && p.waiting <= half {
+		p.ep.Hold(false)
+	}
+	u.charged = nil
 }
 
 // keepMost is the largest buffer that stays with a record when it is pooled;
@@ -38,6 +70,7 @@ func (w *World) getUnexpected(source, tag int) *unexpected {
 }
 
 func (w *World) putUnexpected(u *unexpected) {
+	u.discharge()
 	w.unexpectedBytes -= int64(len(u.data))
 	u.from, u.self = nil, nil
 	if cap(u.data) > keepMost {
@@ -49,30 +82,6 @@ func (w *World) putUnexpected(u *unexpected) {
 	u.data = u.data[:0]
 	u.next = w.unexpected
 	w.unexpected = u
-}
-
-// addUnexpected queues a message that no receive waits for, and tells those that
-// probe for it.
-func (w *World) addUnexpected(u *unexpected, key match.Key, at match.Seq) {
-	w.table.AddUnexpected(&u.msg, key, at)
-	if len(w.probes) != 0 {
-		w.tellProbes(u, key)
-	}
-}
-
-// length is the message's.
-func (u *unexpected) length() int64 {
-	switch {
-	case u.from != nil:
-		return int64(u.offer.Length)
-	case u.self != nil:
-		return int64(len(u.self.buf))
-	}
-	return int64(len(u.data))
-}
-
-func (u *unexpected) status() Status {
-	return Status{Source: u.source, Tag: u.tag, Bytes: u.length()}
 }
 
 // keep copies a message that nobody has asked for yet.
@@ -101,11 +110,6 @@ func (w *World) borrow(u *unexpected, n int) {
 
 // takeUnexpected gives an unexpected message to the receive that it matches.
 func (w *World) takeUnexpected(r *request, u *unexpected) {
-	if r.claim {
-		r.claimed, r.status = u, u.status()
-		r.complete(nil)
-		return
-	}
 	switch {
 	case u.from != nil:
 		w.pull(r, u.from, u.tag, u.offer)
@@ -120,12 +124,6 @@ func (w *World) takeUnexpected(r *request, u *unexpected) {
 
 // pull reads an offered message into its receive's buffer.
 func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
-	if r.claim {
-		u := w.getUnexpected(p.rank, tag)
-		u.from, u.offer = p, offer
-		w.takeUnexpected(r, u)
-		return
-	}
 	r.status = Status{Source: p.rank, Tag: tag, Bytes: int64(offer.Length)}
 	if p.lost != nil {
 		r.complete(p.lost)

@@ -44,7 +44,7 @@ func BenchmarkEager(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer r.dev.Close()
-		layers[i], err = New(r.eng, r.dev, Config{Inline: 400, Limit: 8192, Depth: 128, Bounce: 16, Recv: srq.Config{Slots: 64}}, r)
+		layers[i], err = New(r.eng, r.dev, Config{Inline: 400, Limit: 8192, Depth: 128, Bounce: 16, Recv: srq.Config{Slots: 64, Peers: 1}}, r)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func BenchmarkEager(b *testing.B) {
 	}
 	for i, r := range ranks {
 		var err error
-		if r.ep, err = layers[i].Endpoint(1-i, ranks[1-i].dev.Addr(), uint32(i), uint32(1-i)); err != nil {
+		if r.ep, err = layers[i].Endpoint(1-i, ranks[1-i].dev.Addr(), uint32(i), uint32(1-i), layers[1-i].Credits()); err != nil {
 			b.Fatal(err)
 		}
 	}

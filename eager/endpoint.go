@@ -21,10 +21,19 @@ type Endpoint struct {
 	every  int    // one send in so many is signaled
 	seq    uint32 // of the next matched message
 
+	// Credits. A matched message needs one; what the protocols say among
+	// themselves does not.
+	credits int          // that this side holds
+	account *srq.Account // that the peer holds
+	owes    bool         // the peer is to get some, if need be in a message of their own
+	asked   int          // offers that are not finished: each finish will take a slot here
+	kept    int          // slots that are reserved for them
+
 	outstanding int // requests that no polled completion covers
 	uncovered   int // the last of them, that no signaled one covers
 
-	queue   outgoingList // what the send queue didn't take
+	control outgoingList // what the send queue didn't take
+	queue   outgoingList // the same, and what waits for credits
 	waiting bool         // in the engine's list
 	closed  bool
 	status  verbs.Status // why, once closed
@@ -37,7 +46,7 @@ type Endpoint struct {
 
 // Endpoint makes the queue pair to a peer. The connection is made at the first
 // send, or by Contact.
-func (l *Layer) Endpoint(peer int, address []byte, local, remote uint32) (*Endpoint, error) {
+func (l *Layer) Endpoint(peer int, address []byte, local, remote uint32, credits int) (*Endpoint, error) {
 	recv, err := l.pool.Queue()
 	if err != nil {
 		return nil, err
@@ -59,6 +68,7 @@ func (l *Layer) Endpoint(peer int, address []byte, local, remote uint32) (*Endpo
 	ep := &Endpoint{
 		Peer: peer, layer: l, qp: qp, num: qp.Num(), recv: recv,
 		inline: qp.Inline(), depth: l.cfg.Depth, every: max(l.cfg.Depth/2, 1),
+		credits: credits, account: recv.Open(l.Credits()),
 	}
 	l.eps.add(ep)
 	return ep, nil
@@ -82,10 +92,10 @@ func (ep *Endpoint) Contact() { _, _ = ep.qp.PostSend(nil) }
 // Send tries to send a whole message at once. If it returns true, data is the
 // caller's again. If it returns false nothing was sent: Enqueue an Outgoing.
 func (ep *Endpoint) Send(context uint32, tag int32, data []byte) bool {
-	if ep.queue.head != nil || ep.closed {
-		return false
+	if ep.credits < 2 || ep.queue.head != nil || ep.account.Ebbs() {
+		return ep.sendScarce(context, tag, data)
 	}
-	putData(&ep.hdr, context, tag, ep.seq+1)
+	putData(&ep.hdr, 0, context, tag, ep.seq+1)
 	hdr := ep.hdr[:]
 	sent := false
 	if HeaderSize+len(data) <= ep.inline && ep.outstanding < ep.depth {
@@ -95,11 +105,34 @@ func (ep *Endpoint) Send(context uint32, tag int32, data []byte) bool {
 	}
 	if sent {
 		ep.seq++
+		ep.credits--
 	}
 	return sent
 }
 
-// postInline gives a message that fits inline to the queue pair, which has room
+// sendScarce is Send where credits are scarce, on one side or the other.
+func (ep *Endpoint) sendScarce(context uint32, tag int32, data []byte) bool {
+	if ep.queue.head != nil || ep.credits == 0 { // also when it is closed
+		return false
+	}
+	var flags verbs.Flags
+	if ep.credits == 1 {
+		flags = verbs.FlagSolicited // for more
+	}
+	given := 0
+	if ep.account.Ebbs() {
+		given = ep.account.Grant(maxGrant)
+	}
+	putData(&ep.hdr, uint16(given), context, tag, ep.seq+1)
+	if !ep.post(ep.hdr[:], data, flags) {
+		ep.account.Back(given)
+		return false
+	}
+	ep.seq++
+	ep.credits--
+	return true
+}
+
 // for it as far as is known. False: it has none.
 func (ep *Endpoint) postInline(hdr, data []byte, flags verbs.Flags) bool {
 	flags |= verbs.Inline
@@ -204,10 +237,13 @@ func (ep *Endpoint) fail(s verbs.Status) {
 		return
 	}
 	ep.closed, ep.status = true, s
+	ep.closeCredits()
 	ep.layer.upper.Closed(ep, s)
-	for o := ep.queue.pop(); o != nil; o = ep.queue.pop() {
-		if o.Owner != nil {
-			o.Owner.Sent(false)
+	for _, l := range []*outgoingList{&ep.control, &ep.queue} {
+		for o := l.pop(); o != nil; o = l.pop() {
+			if o.Owner != nil {
+				o.Owner.Sent(false)
+			}
 		}
 	}
 }

@@ -178,7 +178,7 @@ func newRaw(t *testing.T, r *rig, a *rank, peer int) *raw {
 	qp, err := dev.NewQP(verbs.QPConfig{SendCQ: cq, RecvCQ: cq, RQ: rq, Inline: 512})
 	must(err)
 	must(qp.Connect(a.dev.Addr(), 1000, 2000))
-	ep, err := a.layer.Endpoint(peer, dev.Addr(), 2000, 1000)
+	ep, err := a.layer.Endpoint(peer, dev.Addr(), 2000, 1000, 10)
 	must(err)
 	a.do(ep.Contact)
 	return &raw{t, qp}

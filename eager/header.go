@@ -14,6 +14,7 @@ const (
 	Data   Kind = 1 + iota // a whole message
 	Offer                  // request-to-send of a rendezvous: an Extension follows
 	Finish                 // a rendezvous is over: an Extension follows, with its key
+	Credit                 // nothing but the credits that every header can carry
 )
 
 const (
@@ -42,7 +43,7 @@ const FlagFailed = 1
 type Header struct {
 	Kind    Kind
 	Flags   uint8
-	Credits uint16
+	Credits uint16 // messages that the receiver of this may send besides
 	Context uint32
 	Tag     int32
 	Seq     uint32 // counts the sender's matched messages to this peer
@@ -54,13 +55,15 @@ func (h *Header) put(b *[HeaderSize]byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(h.Tag))|uint64(h.Seq)<<32)
 }
 
-// putData encodes the header of a whole message. It is put for what each message
+// putData encodes the header of a whole message. It is put from what each message
 // has: a Header in memory would be written in halves of words and read in words,
 // for which the processor waits.
-func putData(b *[HeaderSize]byte, context uint32, tag int32, seq uint32) {
-	binary.LittleEndian.PutUint64(b[:], uint64(Data)|version<<4|uint64(context)<<32)
+func putData(b *[HeaderSize]byte, credits uint16, context uint32, tag int32, seq uint32) {
+	binary.LittleEndian.PutUint64(b[:], uint64(Data)|version<<4|uint64(credits)<<16|uint64(context)<<32)
 	binary.LittleEndian.PutUint64(b[8:], uint64(uint32(tag))|uint64(seq)<<32)
 }
+
+func putCredits(b *[HeaderSize]byte, n uint16) { binary.LittleEndian.PutUint16(b[2:], n) }
 
 func putSeq(b *[HeaderSize]byte, seq uint32) { binary.LittleEndian.PutUint32(b[12:], seq) }
 
@@ -90,12 +93,13 @@ var (
 
 // parseData is Parse for the common case, small enough to be inlined: a whole
 // message. If it says no, Parse says what b is.
-func parseData(b []byte) (context uint32, tag int32, seq uint32, ok bool) {
+func parseData(b []byte) (credits int, context uint32, tag int32, seq uint32, ok bool) {
 	if len(b) < HeaderSize {
-		return 0, 0, 0, false
+		return 0, 0, 0, 0, false
 	}
 	w0, w1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-	return uint32(w0 >> 32), int32(uint32(w1)), uint32(w1 >> 32), uint8(w0) == version<<4|uint8(Data) && int32(uint32(w1)) >= 0
+	return int(uint16(w0 >> 16)), uint32(w0 >> 32), int32(uint32(w1)), uint32(w1 >> 32),
+		uint8(w0) == version<<4|uint8(Data) && int32(uint32(w1)) >= 0
 }
 
 // Parse reads the header of a message, and checks all of it.
@@ -111,16 +115,27 @@ func Parse(b []byte) (h Header, body []byte, err error) {
 		Kind: Kind(w0 & kindMask), Flags: uint8(w0 >> 8), Credits: uint16(w0 >> 16), Context: uint32(w0 >> 32),
 		Tag: int32(uint32(w1)), Seq: uint32(w1 >> 32),
 	}
-	if h.Kind < Data || h.Kind > Finish {
+	if h.Kind < Data || h.Kind > Credit {
 		return h, nil, errKind
 	}
 	if h.Tag < 0 {
 		return h, nil, errTag
 	}
-	if h.Kind != Data && len(b) != HeaderSize+ExtensionSize {
+	if want := extension(h.Kind); want >= 0 && len(b) != HeaderSize+want {
 		return h, nil, errExt
 	}
 	return h, b[HeaderSize:], nil
+}
+
+// extension is how many bytes follow the header; -1: any number.
+func extension(k Kind) int {
+	switch k {
+	case Data:
+		return -1
+	case Credit:
+		return 0
+	}
+	return ExtensionSize
 }
 
 // ParseExtension reads what follows the header of an Offer or a Finish, whose

@@ -100,10 +100,11 @@ var malformed = []struct {
 	{"zeros", make([]byte, HeaderSize), errVersion},
 	{"a version of tomorrow", with(encode(Header{Kind: Data}, nil), 0, byte(Data)|(version+1)<<4), errVersion},
 	{"kind 0", encode(Header{}, nil), errKind},
-	{"the kind after the last", encode(Header{Kind: Finish + 1}, &Extension{}), errKind},
+	{"the kind after the last", encode(Header{Kind: Credit + 1}, &Extension{}), errKind},
 	{"the largest kind", encode(Header{Kind: 15}, nil), errKind},
 	{"tag -1", encode(Header{Kind: Data, Tag: -1}, nil), errTag},
 	{"an offer with the least tag", encode(Header{Kind: Offer, Tag: -1 << 31}, &Extension{}), errTag},
+	{"credits with something after them", append(encode(Header{Kind: Credit, Credits: 1}, nil), 0), errExt},
 	{"an offer without extension", encode(Header{Kind: Offer}, nil), errExt},
 	{"an offer a byte short", encode(Header{Kind: Offer}, &Extension{})[:HeaderSize+ExtensionSize-1], errExt},
 	{"an offer a byte long", append(encode(Header{Kind: Offer}, &Extension{}), 0), errExt},
@@ -140,12 +141,13 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(encode(Header{Kind: Data, Context: 1, Tag: 2, Seq: 3}, nil))
 	f.Add(append(encode(Header{Kind: Data, Credits: 7}, nil), "payload"...))
+	f.Add(encode(Header{Kind: Credit, Credits: 1<<16 - 1}, nil))
 	f.Add(encode(Header{Kind: Offer, Tag: 1<<31 - 1}, &Extension{Length: 1 << 40, Addr: 1 << 47, Key: 1 << 63}))
 	f.Add(encode(Header{Kind: Finish, Flags: FlagFailed}, &Extension{Key: binary.LittleEndian.Uint64([]byte("verbena1"))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, body, err := Parse(b)
-		context, tag, seq, ok := parseData(b)
-		if ok != (err == nil && h.Kind == Data) || ok && (context != h.Context || tag != h.Tag || seq != h.Seq) {
+		credits, context, tag, seq, ok := parseData(b)
+		if ok != (err == nil && h.Kind == Data) || ok && (credits != int(h.Credits) || context != h.Context || tag != h.Tag || seq != h.Seq) {
 			t.Fatalf("% x: the short way says %d, %d, %d, %v; the long one %+v, %v", b, context, tag, seq, ok, h, err)
 		}
 		if err != nil {
@@ -155,7 +157,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again := encode(h, nil)
-		if h.Kind == Data {
+		if h.Kind == Data || h.Kind == Credit {
 			again = append(again, body...)
 		} else {
 			x := ParseExtension(body)

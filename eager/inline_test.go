@@ -82,7 +82,7 @@ func (r *rig) pools() (list []poolState) {
 			if ep != nil && !seen[ep.recv] {
 				seen[ep.recv] = true
 				a.do(ep.recv.Flush)
-				list = append(list, poolState{ep.recv.RQ().Posted(), a.layer.cfg.Recv.Slots})
+				list = append(list, poolState{ep.recv.RQ().Posted(), ep.recv.Slots()})
 			}
 		}
 	}

@@ -42,13 +42,17 @@ type Layer struct {
 	bounce bounce
 	eps    table
 	count  Counters
+
+	slotless bool // control messages take no slots
 }
 
 // Counters count messages by the way they went.
 type Counters struct {
 	Inline    uint64
 	Bounced   uint64
-	Queued    uint64 // found the send queue full, and waited
+	Queued    uint64 // found the send queue full, or no credit, and waited
+	Starved   uint64 // of these, those that found no credit
+	Credits   uint64 // messages with nothing but credits
 	Signaled  uint64
 	Malformed uint64
 }
@@ -57,7 +61,7 @@ type Counters struct {
 func New(eng *progress.Engine, dev verbs.Device, c Config, upper Upper) (*Layer, error) {
 	// Control messages must fit too, however small the limit.
 	c.Recv.SlotSize = HeaderSize + max(c.Limit, ExtensionSize)
-	l := &Layer{eng: eng, dev: dev, cfg: c, upper: upper}
+	l := &Layer{eng: eng, dev: dev, cfg: c, upper: upper, slotless: dev.Attr().InlineRecv >= HeaderSize+ExtensionSize}
 	if most := dev.Attr().MaxSend; c.Recv.SlotSize > most {
 		return nil, fmt.Errorf("eager: an eager limit of %d bytes: device %s sends at most %d with the header of %d",
 			c.Limit, dev.Attr().Name, most, HeaderSize)
@@ -91,15 +95,24 @@ func (l *Layer) received(c *verbs.Completion) {
 	}
 	switch c.Op {
 	case verbs.OpRecv:
-		// Nothing follows the end of a peer, not even what came in the same poll.
-		if !ep.closed {
-			if context, tag, seq, ok := parseData(c.Data); ok {
-				l.upper.Message(ep, context, tag, seq, c.Data[HeaderSize:])
-			} else {
-				l.other(ep, c.Data)
+		took := c.Slot != verbs.NoSlot
+		if ep.closed {
+			// Nothing follows the end of a peer, not even what came in the same poll.
+			if took {
+				ep.account.Took()
+			}
+		} else if credits, context, tag, seq, ok := parseData(c.Data); !ok || !ep.account.Used(took) {
+			l.other(ep, c.Data, took, ok)
+		} else {
+			if credits != 0 {
+				ep.got(credits)
+			}
+			l.upper.Message(ep, context, tag, seq, c.Data[HeaderSize:])
+			if ep.account.Low() {
+				ep.owe()
 			}
 		}
-		if c.Slot != verbs.NoSlot {
+		if took {
 			ep.recv.Release(c.Slot)
 		}
 	case verbs.OpLow:
@@ -109,15 +122,33 @@ func (l *Layer) received(c *verbs.Completion) {
 	}
 }
 
-// other delivers what is not a whole message.
-func (l *Layer) other(ep *Endpoint, b []byte) {
+// other takes what is not a whole message, or one for which the peer had no credit.
+func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 	h, body, err := Parse(b)
-	if err != nil {
+	if err != nil || starved || h.Kind == Offer && !ep.account.Used(took) {
+		if took && !starved && (err != nil || h.Kind != Offer) {
+			ep.account.Took()
+		}
 		l.count.Malformed++
 		ep.Fail()
 		return
 	}
-	l.upper.Arrived(ep, h, body)
+	if took && h.Kind != Offer {
+		ep.account.Took()
+	}
+	ep.got(int(h.Credits))
+	switch h.Kind {
+	case Credit:
+	case Finish:
+		ep.asked = max(ep.asked-1, 0)
+		ep.unkeep()
+		l.upper.Arrived(ep, h, body)
+	default:
+		l.upper.Arrived(ep, h, body)
+		if ep.account.Low() {
+			ep.owe()
+		}
+	}
 }
 
 // completed takes a completion of the send CQ.

@@ -43,11 +43,30 @@ func (ep *Endpoint) Enqueue(o *Outgoing) {
 		}
 		return
 	}
-	if ep.queue.head == nil && ep.try(o) {
+	list := ep.listOf(o)
+	if list.head == nil && ep.try(o) {
 		return
 	}
 	ep.layer.count.Queued++
-	ep.queue.push(o)
+	list.push(o)
+	if o.matched && ep.credits == 0 {
+		ep.layer.count.Starved++ // got calls later
+		return
+	}
+	ep.later()
+}
+
+// listOf returns where o waits. What the protocols say among themselves passes
+// what waits for credits: it may be what brings them.
+func (ep *Endpoint) listOf(o *Outgoing) *outgoingList {
+	if o.matched {
+		return &ep.queue
+	}
+	return &ep.control
+}
+
+// later has Flush called at each poll until it is done.
+func (ep *Endpoint) later() {
 	if !ep.waiting {
 		ep.waiting = true
 		ep.layer.eng.Later(ep)
@@ -56,18 +75,35 @@ func (ep *Endpoint) Enqueue(o *Outgoing) {
 
 func (ep *Endpoint) try(o *Outgoing) bool {
 	var flags verbs.Flags
-	if o.solicited {
+	if o.solicited || o.matched && ep.credits == 1 {
 		flags = verbs.FlagSolicited
 	}
+	offer := o.matched && o.n > HeaderSize
 	if o.matched {
+		if ep.credits == 0 || offer && !ep.keep() {
+			return false
+		}
 		putSeq((*[HeaderSize]byte)(o.hdr[:]), ep.seq+1)
 	}
+	given := 0
+	if ep.account.Ebbs() {
+		given = ep.account.Grant(maxGrant)
+	}
+	putCredits((*[HeaderSize]byte)(o.hdr[:]), uint16(given))
 	if !ep.post(o.hdr[:o.n], o.data, flags) {
+		ep.account.Back(given)
+		if offer {
+			ep.unkeep()
+		}
 		return false
 	}
 	o.data = nil
+	if offer {
+		ep.asked++
+	}
 	if o.matched {
 		ep.seq++
+		ep.credits--
 	}
 	if o.Owner != nil {
 		o.Owner.Sent(true)
@@ -77,10 +113,21 @@ func (ep *Endpoint) try(o *Outgoing) bool {
 
 // Flush implements progress.Flusher.
 func (ep *Endpoint) Flush() (done bool) {
-	for ep.queue.head != nil {
-		o := ep.queue.head
+	if !ep.flushList(&ep.control) || ep.owes && !ep.pay() {
+		return false
+	}
+	if !ep.flushList(&ep.queue) && ep.credits != 0 {
+		return false
+	}
+	ep.waiting = false
+	return true
+}
+
+func (ep *Endpoint) flushList(l *outgoingList) (done bool) {
+	for l.head != nil {
+		o := l.head
 		// Out of the list before it is sent: its owner may use it again.
-		ep.queue.pop()
+		l.pop()
 		if !ep.try(o) {
 			if ep.closed {
 				if o.Owner != nil {
@@ -88,16 +135,15 @@ func (ep *Endpoint) Flush() (done bool) {
 				}
 				continue
 			}
-			ep.queue.unpop(o)
+			l.unpop(o)
 			return false
 		}
 	}
-	ep.waiting = false
 	return true
 }
 
 // Withdraw takes o out of the queue, if it has not left.
-func (ep *Endpoint) Withdraw(o *Outgoing) bool { return ep.queue.remove(o) }
+func (ep *Endpoint) Withdraw(o *Outgoing) bool { return ep.listOf(o).remove(o) }
 
 // outgoingList is a queue, linked through its elements.
 type outgoingList struct{ head, tail *Outgoing }

@@ -71,6 +71,7 @@ func small() Config {
 func newRig(t *testing.T, n int, c Config, d sim.DeviceConfig) *rig {
 	t.Helper()
 	r := &rig{t: t, nw: sim.New(sim.Config{Seed: 1, Device: d})}
+	c.Recv.Peers = n - 1
 	for range n {
 		r.add(c)
 	}
@@ -80,7 +81,7 @@ func newRig(t *testing.T, n int, c Config, d sim.DeviceConfig) *rig {
 				a.eps = append(a.eps, nil)
 				continue
 			}
-			ep, err := a.layer.Endpoint(j, b.dev.Addr(), uint32(i), uint32(j))
+			ep, err := a.layer.Endpoint(j, b.dev.Addr(), uint32(i), uint32(j), b.layer.Credits())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,16 +9,11 @@ import (
 const rankPMIFD = 3
 
 // environ is the environment of one rank: base without what another launcher
-// said about itself, then ours. Of two values of a name the last counts.
+// said about itself, then ours.
 func environ(base []string, rank, size int, ownCore bool) []string {
 	env := make([]string, 0, len(base)+6)
-	last := map[string]int{}
-	for i, kv := range base {
-		name, _, _ := strings.Cut(kv, "=")
-		last[name] = i
-	}
-	for i, kv := range base {
-		if name, _, _ := strings.Cut(kv, "="); !foreign(name) && last[name] == i {
+	for _, kv := range base {
+		if name, _, _ := strings.Cut(kv, "="); !foreign(name) {
 			env = append(env, kv)
 		}
 	}

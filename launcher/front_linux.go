@@ -21,11 +21,18 @@ func Run(ctx context.Context, j Job) (Result, error) {
 	if err := j.validate(); err != nil {
 		return none, err
 	}
-	s, err := j.spec()
+	prog, err := findProgram(j.Program)
 	if err != nil {
 		return none, err
 	}
-	if s.builds() {
+	s := spec{
+		Ranks: j.Ranks, Program: prog, Name: j.Program, Args: j.Args, Env: j.Env,
+		Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose,
+	}
+	if s.Env == nil {
+		s.Env = os.Environ()
+	}
+	if prog.Package != "" {
 		s.TempDir = filepath.Join(os.TempDir(), "verbrun-"+strconv.Itoa(os.Getpid())+"-"+token())
 		defer func() { _ = os.RemoveAll(s.TempDir) }()
 	}

@@ -12,8 +12,6 @@ import (
 // stream is one rank's stdout or stderr, on its way to a sink.
 type stream struct {
 	f     *os.File
-	who   speaker
-	to    *sink
 	lines lineBuffer
 
 	// prompts: somebody at a terminal waits for what has no newline yet.
@@ -27,9 +25,9 @@ const promptDelay = 50 * time.Millisecond
 
 // copy passes everything on, until the last writer has closed the pipe or
 // until cut was called.
-func (s *stream) copy() {
+func (s *stream) copy(to *sink) {
 	defer func() { _ = s.f.Close() }()
-	emit := func(p []byte) { s.to.put(&s.who, p) }
+	emit := func(p []byte) { to.put(s, p) }
 	for {
 		if s.prompts {
 			s.wait()

@@ -1,9 +1,6 @@
 package launcher
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // What front and supervisor say to each other, as gob: the front sends one
 // spec and then orders; the supervisor sends one Result. The end of the
@@ -17,15 +14,11 @@ const supervisorName = "verbena-supervisor"
 const supervisorFD = 3
 
 type spec struct {
-	Parts []part
-	Env   []string // of builds
-
-	BuildFlags []string
-
-	ReportBindings bool
-
-	Input   Input
-	Output  Output
+	Ranks   int
+	Program program
+	Name    string // of the program, as the user gave it
+	Args    []string
+	Env     []string
 	Bind    Bind
 	Timeout time.Duration
 	Verbose bool
@@ -35,9 +28,4 @@ type spec struct {
 type order struct {
 	Signal int
 	Cancel bool // end the job
-}
-
-// builds says whether anything is to be built.
-func (s *spec) builds() bool {
-	return slices.ContainsFunc(s.Parts, func(p part) bool { return p.Program.Package != "" })
 }

@@ -97,7 +97,7 @@ func newRig(t *testing.T, n int, cfg sim.Config) *rig {
 		t.Cleanup(eng.Close)
 		a := &rank{rig: r, id: i, eng: eng, dev: r.nw.NewDevice(), sends: make([]Sends, n)}
 		a.eager, err = eager.New(eng, a.dev, eager.Config{
-			Inline: 64, Limit: 64, Depth: 4, Bounce: 4, Recv: srq.Config{Slots: 8},
+			Inline: 64, Limit: 64, Depth: 4, Bounce: 4, Recv: srq.Config{Slots: 8, Peers: n - 1},
 		}, a)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func newRig(t *testing.T, n int, cfg sim.Config) *rig {
 				a.eps = append(a.eps, nil)
 				continue
 			}
-			ep, err := a.eager.Endpoint(j, b.dev.Addr(), uint32(i), uint32(j))
+			ep, err := a.eager.Endpoint(j, b.dev.Addr(), uint32(i), uint32(j), b.eager.Credits())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,8 +38,12 @@ func ParseMode(s string) (Mode, error) {
 // Config describes the receive queues of a rank.
 type Config struct {
 	Mode     Mode
-	Slots    int // in the shared queue, or in each peer's
+	Slots    int // in the shared queue, or in each peer's; a few more for each peer
 	SlotSize int // bytes: header and payload of the largest message
+	Peers    int // senders
+	// Overcommit lends so many times as many credits as there are slots. Above 1
+	// a message may find no slot: it waits, and is counted. For studies.
+	Overcommit float64
 }
 
 // batchMost is how many slots are kept back before they are reposted at once.
@@ -76,11 +80,21 @@ func (p *Pool) Queue() (*Queue, error) {
 
 func (p *Pool) newQueue() (*Queue, error) {
 	low := p.cfg.Slots / 4
-	rq, err := p.dev.NewRQ(verbs.RQConfig{Shared: p.cfg.Mode != PerPeer, Slots: p.cfg.Slots, SlotSize: p.cfg.SlotSize, Low: low})
-	if err != nil {
-		return nil, fmt.Errorf("srq: %d slots of %d bytes: %w", p.cfg.Slots, p.cfg.SlotSize, err)
+	shared := p.cfg.Mode != PerPeer
+	peers := 1
+	if shared {
+		peers = max(p.cfg.Peers, 1)
 	}
-	q := &Queue{rq: rq, low: low, every: min(max(p.cfg.Slots/8, 1), batchMost)}
+	slots := p.cfg.Slots + (ownCredits+controlSlots)*peers
+	rq, err := p.dev.NewRQ(verbs.RQConfig{Shared: shared, Slots: slots, SlotSize: p.cfg.SlotSize, Low: low})
+	if err != nil {
+		return nil, fmt.Errorf("srq: %d slots of %d bytes: %w", slots, p.cfg.SlotSize, err)
+	}
+	q := &Queue{
+		rq: rq, slots: slots, low: low, every: min(max(p.cfg.Slots/8, 1), batchMost),
+		shared: shared, initial: p.cfg.Initial(p.cfg.Peers), lendable: p.cfg.lendable(), free: p.cfg.lendable(),
+	}
+	q.settle()
 	p.queues = append(p.queues, q)
 	return q, nil
 }
@@ -96,7 +110,11 @@ func (p *Pool) Mode() Mode {
 // Bytes is the memory of all slots: constant in peers when shared, linear when
 // not.
 func (p *Pool) Bytes() int64 {
-	return int64(len(p.queues)) * int64(p.cfg.Slots) * int64(p.cfg.SlotSize)
+	var slots int64
+	for _, q := range p.queues {
+		slots += int64(q.slots)
+	}
+	return slots * int64(p.cfg.SlotSize)
 }
 
 // Counters are what the pool's queues have done.
@@ -119,13 +137,26 @@ func (p *Pool) Counters() (c Counters) {
 // Queue is one receive queue, with the slots that wait to be reposted.
 type Queue struct {
 	rq     verbs.RQ
+	slots  int
 	batch  [batchMost]verbs.Slot
 	n      int
 	every  int
 	low    int
 	scarce bool // fewer than low were posted, when last seen
 	count  Counters
+
+	// Credits: see Account.
+	shared   bool
+	lendable int
+	free     int // slots that are posted, less those that are kept for a sender
+	initial  int // credits of each sender from the start
+	active   int // senders that have sent something
+	share    int // credits that an active sender can have
+	accounts []*Account
 }
+
+// Slots is how many slots there are in all.
+func (q *Queue) Slots() int { return q.slots }
 
 // RQ is the device's queue.
 func (q *Queue) RQ() verbs.RQ { return q.rq }
@@ -149,6 +180,7 @@ func (q *Queue) Flush() {
 		return
 	}
 	q.rq.Repost(q.batch[:q.n])
+	q.free += q.n
 	q.n = 0
 	q.count.Reposts++
 	if q.scarce {

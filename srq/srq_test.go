@@ -11,6 +11,9 @@ import (
 	"github.com/verbena-mpi/verbena/verbs/sim"
 )
 
+// more is how many slots there are besides for each peer.
+const more = ownCredits + controlSlots
+
 // fakeDevice makes receive queues that note what is reposted.
 type fakeDevice struct {
 	verbs.Device
@@ -31,10 +34,16 @@ type fakeRQ struct {
 	cfg     verbs.RQConfig
 	batches [][]verbs.Slot
 	posted  int
+	repost  func(n int)
 }
 
-func (q *fakeRQ) Repost(s []verbs.Slot) { q.batches = append(q.batches, slices.Clone(s)) }
-func (q *fakeRQ) Posted() int           { return q.posted }
+func (q *fakeRQ) Repost(s []verbs.Slot) {
+	q.batches = append(q.batches, slices.Clone(s))
+	if q.repost != nil {
+		q.repost(len(s))
+	}
+}
+func (q *fakeRQ) Posted() int { return q.posted }
 
 // Slots are reposted in batches: an eighth of the queue, at most 16.
 func TestBatches(t *testing.T) {
@@ -52,7 +61,7 @@ func TestBatches(t *testing.T) {
 				t.Fatal(err)
 			}
 			rq := d.made[0]
-			if d := cmp.Diff(verbs.RQConfig{Shared: mode != PerPeer, Slots: v.slots, SlotSize: 100, Low: v.low}, rq.cfg); d != "" {
+			if d := cmp.Diff(verbs.RQConfig{Shared: mode != PerPeer, Slots: v.slots + more, SlotSize: 100, Low: v.low}, rq.cfg); d != "" {
 				t.Errorf("%d slots: the device's queue (-want +got)\n%s", v.slots, d)
 			}
 			var want [][]verbs.Slot
@@ -128,11 +137,11 @@ func TestModes(t *testing.T) {
 		atOnce   int64
 		forThree int64
 	}{
-		{Auto, Shared, true, 4 * 100, 4 * 100},
-		{Shared, Shared, true, 4 * 100, 4 * 100},
-		{PerPeer, PerPeer, false, 0, 3 * 4 * 100},
+		{Auto, Shared, true, (4 + 3*more) * 100, (4 + 3*more) * 100},
+		{Shared, Shared, true, (4 + 3*more) * 100, (4 + 3*more) * 100},
+		{PerPeer, PerPeer, false, 0, 3 * (4 + more) * 100},
 	} {
-		p, err := New(&fakeDevice{}, Config{Mode: v.mode, Slots: 4, SlotSize: 100})
+		p, err := New(&fakeDevice{}, Config{Mode: v.mode, Slots: 4, SlotSize: 100, Peers: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +166,7 @@ func TestModes(t *testing.T) {
 func TestNoMemory(t *testing.T) {
 	d := &fakeDevice{fail: verbs.ErrNoMemory}
 	_, err := New(d, Config{Slots: 7, SlotSize: 9})
-	if want := "srq: 7 slots of 9 bytes: " + verbs.ErrNoMemory.Error(); err == nil || err.Error() != want {
+	if want := "srq: 11 slots of 9 bytes: " + verbs.ErrNoMemory.Error(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	p, err := New(d, Config{Mode: PerPeer, Slots: 7, SlotSize: 9})
@@ -270,8 +279,8 @@ func overDevice(t *testing.T, mode Mode, slots, hold int) {
 	}
 	for _, q := range queues {
 		q.Flush()
-		if n := q.RQ().Posted(); n != slots {
-			t.Errorf("%d of %d slots are posted", n, slots)
+		if n := q.RQ().Posted(); n != q.Slots() {
+			t.Errorf("%d of %d slots are posted", n, q.Slots())
 		}
 	}
 	if c := p.Counters(); c.Released != senders*count || hold < slots/2 && slots > 15 && c.Reposts > c.Released/2+c.Lows+2*senders {

@@ -27,9 +27,10 @@ var All = []Knob{
 	{"VERBENA_MAX_INLINE", "400", "bytes", "Bytes that a send asks to carry inline; what the device grants counts."},
 	{"VERBENA_EAGER_LIMIT", "16384", "bytes", "The largest message that is sent without waiting for its receiver."},
 	{"VERBENA_SLOTS", "256", "slots", "Receive slots in the shared queue, or in each peer's."},
+	{"VERBENA_RECV_OVERCOMMIT", "1", "", "How many times as many messages as there are slots may be under way; above 1 some may wait for a slot."},
+	{"VERBENA_UNEXPECTED_LIMIT", "67108864", "bytes", "Memory for messages that came before their receives; a sender that has filled its share waits."},
 	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
 	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
-	{"VERBENA_PPROF", "", "", "cpu: write a CPU profile of each rank to rank-N.pprof in its working directory."},
 	{"VERBENA_ALONE", "", "", "1: a process is a world of one, whatever else the environment says."},
 }
 
