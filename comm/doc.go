@@ -18,10 +18,21 @@
 //
 // # What is where
 //
-// Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm]. Blocking:
-// [Send], [Recv]. Nonblocking: [Isend], [Irecv], and [Request] with Wait and
-// Test, [WaitAll], [WaitAllInto]. Together: [Comm.Barrier]. Memory: [Alloc],
-// [Free]. What came: [Status], [Count]. What went wrong: [Error], [PeerError].
+// Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm].
+//
+// Blocking: [Send], [Recv]; of single values [SendOne], [RecvOne]; of any length
+// [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together
+// [Comm.Barrier].
+//
+// Nonblocking: [Isend], [Irecv], and [Request] with Wait and Test. Several
+// requests: [WaitAll], [WaitAllInto], [WaitAny], [WaitSome], [TestAll], [TestAny],
+// [TestSome], and [Completed], which ranges over them as they complete.
+//
+// Looking first: [Comm.Probe], [Comm.Iprobe]; [Comm.Mprobe] and [Comm.Improbe],
+// whose [Message] is received by [RecvMessage].
+//
+// Memory: [Alloc], [Free]. What came: [Status], [Count]. What went wrong: [Error],
+// [PeerError].
 //
 // # Messages
 //

@@ -9,6 +9,7 @@ import (
 // Errors that the calls wrap; test for them with errors.Is.
 var (
 	ErrTruncated = errors.New("the message is longer than the buffer")
+	ErrShort     = errors.New("the message is shorter than the value")
 	ErrRank      = errors.New("no such rank")
 	ErrTag       = errors.New("no such tag")
 	ErrType      = errors.New("the element type can't be sent")

@@ -61,3 +61,128 @@ func ExampleSend_noNeighbour() {
 	// comm: rank 0: Send(peer -1, tag 0, 5 B): no such rank: rank -1 is not in 0..0 (for no neighbour use comm.ProcNull)
 	// <nil>
 }
+
+// A message of unknown length is appended to a slice, which grows as it must.
+func ExampleRecvAppend() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		for _, words := range []string{"of ", "any length"} {
+			if err := comm.Send(ctx, c, []byte(words), c.Rank(), 0); err != nil {
+				return err
+			}
+		}
+		var text []byte
+		for range 2 {
+			var err error
+			if text, _, err = comm.RecvAppend(ctx, c, text, comm.AnySource, 0); err != nil {
+				return err
+			}
+		}
+		fmt.Printf("%s\n", text)
+		return nil
+	})
+	// Output: of any length
+}
+
+// Goroutines that receive from the same source use a matched probe: whoever finds
+// a message receives it, in a buffer of its length.
+func ExampleComm_Mprobe() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		if err := comm.Send(ctx, c, []float64{3, 1, 4}, c.Rank(), 7); err != nil {
+			return err
+		}
+		m, err := c.Mprobe(ctx, comm.AnySource, comm.AnyTag)
+		if err != nil {
+			return err
+		}
+		n, err := comm.Count[float64](m.Status())
+		if err != nil {
+			return err
+		}
+		buf := make([]float64, n)
+		if _, err := comm.RecvMessage(ctx, m, buf); err != nil {
+			return err
+		}
+		fmt.Println(buf, "with tag", m.Status().Tag)
+		return nil
+	})
+	// Output: [3 1 4] with tag 7
+}
+
+// Single values need no slice.
+func ExampleSendOne() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		if err := comm.SendOne(ctx, c, 2.5, c.Rank(), 0); err != nil {
+			return err
+		}
+		v, _, err := comm.RecvOne[float64](ctx, c, c.Rank(), 0)
+		fmt.Println(v)
+		return err
+	})
+	// Output: 2.5
+}
+
+// Every rank passes its value on to the right, in place: no order of sends and
+// receives has to be thought of.
+func ExampleSendrecvReplace() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
+		value := []int{10 + c.Rank()}
+		_, err := comm.SendrecvReplace(ctx, c, value, right, 0, left, 0)
+		fmt.Println(value)
+		return err
+	})
+	// Output: [10]
+}
+
+// Requests are handled in the order in which they complete.
+func ExampleCompleted() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		buf := make([]int32, 3)
+		requests := make([]comm.Request, len(buf))
+		for i := range buf {
+			requests[i] = comm.Irecv(c, buf[i:i+1], c.Rank(), i)
+		}
+		for i := range buf {
+			if err := comm.SendOne(ctx, c, int32(i*i), c.Rank(), i); err != nil {
+				return err
+			}
+		}
+		for i, result := range comm.Completed(ctx, requests) {
+			if result.Err != nil {
+				return result.Err
+			}
+			fmt.Println(i, buf[i])
+		}
+		return nil
+	})
+	// Unordered output:
+	// 0 0
+	// 1 1
+	// 2 4
+}
+
+// With WaitAny a request that is over is replaced by the next one.
+func ExampleWaitAny() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		buf := make([]int, 2)
+		requests := []comm.Request{comm.Irecv(c, buf[:1], c.Rank(), 0), comm.Irecv(c, buf[1:], c.Rank(), 0)}
+		sum := 0
+		for v := range 6 {
+			if err := comm.SendOne(ctx, c, v, c.Rank(), 0); err != nil {
+				return err
+			}
+			i, _, err := comm.WaitAny(ctx, requests)
+			if err != nil {
+				return err
+			}
+			sum += buf[i]
+			if v < 4 {
+				requests[i] = comm.Irecv(c, buf[i:i+1], c.Rank(), 0)
+			}
+		}
+		i, _, err := comm.WaitAny(ctx, requests) // none is active any more
+		fmt.Println(sum, i)
+		return err
+	})
+	// Output: 15 -1
+}

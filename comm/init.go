@@ -54,12 +54,18 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
 	}
-	w, err := newWorld(ctx, job, job.Rank, job.Size, s, log)
+	prof, err := startProfile(os.Getenv("VERBENA_PPROF"), job.Rank, log)
+	var w *World
+	if err == nil {
+		w, err = newWorld(ctx, job, job.Rank, job.Size, s, log)
+	}
 	if err != nil {
+		prof.stop()
 		err = fmt.Errorf("comm: rank %d: Init: %w", job.Rank, err)
 		job.Abort(1, oneLine(err))
 		return nil, err
 	}
+	w.profile = prof
 	return w, nil
 }
 

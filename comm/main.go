@@ -30,6 +30,9 @@ func Main(run RunFunc) {
 	}
 	// The world is left as it is. Other goroutines may be in its calls and use
 	// its memory, and to its peers this is no good end.
+	if w != nil {
+		w.profile.stop()
+	}
 	if w != nil && w.all.size > 1 {
 		w.job.Abort(exitCode(err), oneLine(err))
 	}

@@ -47,7 +47,7 @@ func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint3
 	u := w.getUnexpected(p.rank, int(tag))
 	w.keep(u, body)
 	p.charge(u)
-	w.table.AddUnexpected(&u.msg, key, at)
+	w.addUnexpected(u, key, at)
 }
 
 // Arrived implements eager.Upper.
@@ -78,7 +78,7 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	u.from, u.offer = p, x
 	w.count.Unexpected++
 	p.charge(u)
-	w.table.AddUnexpected(&u.msg, key, at)
+	w.addUnexpected(u, key, at)
 }
 
 // follows says whether a message is the next of its sender.
@@ -139,6 +139,7 @@ func (w *World) lose(p *peer, cause error) {
 		w.table.Remove(&r.recv)
 		r.complete(p.lost)
 	}
+	w.failProbes(p.rank, p.lost)
 	if cause == ErrFinished && w.living > 0 {
 		return
 	}
@@ -150,4 +151,5 @@ func (w *World) lose(p *peer, cause error) {
 		w.table.Remove(&r.recv)
 		r.complete(err)
 	}
+	w.failProbes(AnySource, err)
 }

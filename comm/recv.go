@@ -99,24 +99,31 @@ func (w *World) startRecv(r *request, context uint32) {
 
 // expect checks that a receive that was posted can still be answered.
 func (w *World) expect(r *request) {
-	if r.peer == AnySource {
-		if w.living == 0 && w.all.size > 1 {
-			w.table.Remove(&r.recv)
-			r.complete(errAllFinished)
-		}
-		return
+	if err := w.reachable(r.peer); err != nil {
+		w.table.Remove(&r.recv)
+		r.complete(err)
 	}
-	p := w.peers[r.peer]
+}
+
+// reachable says why nothing can come any more from a rank, or AnySource.
+func (w *World) reachable(peer int) error {
+	if peer == AnySource {
+		if w.living == 0 && w.all.size > 1 {
+			return errAllFinished
+		}
+		return nil
+	}
+	p := w.peers[peer]
 	switch {
 	case p.ep == nil:
 	case p.lost != nil:
-		w.table.Remove(&r.recv)
-		r.complete(p.lost)
+		return p.lost
 	case !p.contacted:
 		// So that its death is noticed.
 		p.contacted = true
 		p.ep.Contact()
 	}
+	return nil
 }
 
 // deliver copies a message into its receive's buffer and completes it.
@@ -124,8 +131,20 @@ func (w *World) deliver(r *request, source, tag int, body []byte) {
 	n := copy(r.buf, body)
 	r.status = Status{Source: source, Tag: tag, Bytes: int64(len(body))}
 	if n < len(body) {
+		w.deliverLonger(r, body)
+		return
+	}
+	r.complete(nil)
+}
+
+// deliverLonger ends a receive with less room than its message: an error, or a
+// matched probe, which has none and keeps the message.
+func (w *World) deliverLonger(r *request, body []byte) {
+	if !r.claim {
 		r.complete(ErrTruncated)
 		return
 	}
+	r.claimed = w.getUnexpected(r.status.Source, r.status.Tag)
+	w.keep(r.claimed, body)
 	r.complete(nil)
 }

@@ -35,6 +35,10 @@ type request struct {
 	send rendezvous.Send
 	pull rendezvous.Pull
 	to   *peer // of a rendezvous send
+
+	probing match.Key   // of a Probe that waits
+	claim   bool        // a matched probe: it takes the message itself
+	claimed *unexpected // which is nil if it is empty
 }
 
 // get takes a request from the pool. The lock is held.
@@ -141,13 +145,18 @@ func (r *request) Pulled(err error) {
 }
 
 // Request is an operation that was started by a nonblocking call. It is a small
-// value, to be copied freely; the operation's memory is pooled. The zero value is
-// a request that is complete. Wait (or a Test that says so) ends it; a request
-// must be ended, once. It may be waited for by one goroutine at a time.
+// value, to be copied freely; the operation's memory is pooled. Wait (or a Test
+// that says so) ends it; a request must be ended, once. It may be waited for by one
+// goroutine at a time. The zero value is no operation, or one that was ended: in a
+// list it is passed over, and waiting for it alone returns at once.
 type Request struct {
 	r   *request
 	gen uint64
 }
+
+// sent is the request of a send that was over at once. It is pooled nowhere, and
+// in a list it counts once, as all do.
+var sent = Request{gen: 1}
 
 // live returns the operation, or an error if this request was ended already. The
 // lock is held.

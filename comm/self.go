@@ -20,7 +20,7 @@ func (w *World) sendSelf(s *request, context uint32) {
 	} else {
 		u.self = s
 	}
-	w.table.AddUnexpected(&u.msg, key, at)
+	w.addUnexpected(u, key, at)
 }
 
 // withdrawSelf takes back a send to this rank that waits for its receive.

@@ -100,7 +100,7 @@ func TestSettings(t *testing.T) {
 			var want []Setting
 			for _, k := range knobs.All {
 				switch k.Name {
-				case "VERBENA_PRINT", "VERBENA_ALONE": // not among a world's
+				case "VERBENA_PRINT", "VERBENA_PPROF", "VERBENA_ALONE": // not among a world's
 					continue
 				}
 				w := Setting{k.Name, k.Default, fromDefault}

@@ -84,6 +84,30 @@ func (w *World) putUnexpected(u *unexpected) {
 	w.unexpected = u
 }
 
+// addUnexpected queues a message that no receive waits for, and tells those that
+// probe for it.
+func (w *World) addUnexpected(u *unexpected, key match.Key, at match.Seq) {
+	w.table.AddUnexpected(&u.msg, key, at)
+	if len(w.probes) != 0 {
+		w.tellProbes(u, key)
+	}
+}
+
+// length is the message's.
+func (u *unexpected) length() int64 {
+	switch {
+	case u.from != nil:
+		return int64(u.offer.Length)
+	case u.self != nil:
+		return int64(len(u.self.buf))
+	}
+	return int64(len(u.data))
+}
+
+func (u *unexpected) status() Status {
+	return Status{Source: u.source, Tag: u.tag, Bytes: u.length()}
+}
+
 // keep copies a message that nobody has asked for yet.
 func (w *World) keep(u *unexpected, body []byte) {
 	if len(body) > cap(u.data) {
@@ -110,6 +134,11 @@ func (w *World) borrow(u *unexpected, n int) {
 
 // takeUnexpected gives an unexpected message to the receive that it matches.
 func (w *World) takeUnexpected(r *request, u *unexpected) {
+	if r.claim {
+		r.claimed, r.status = u, u.status()
+		r.complete(nil)
+		return
+	}
 	switch {
 	case u.from != nil:
 		w.pull(r, u.from, u.tag, u.offer)
@@ -124,6 +153,12 @@ func (w *World) takeUnexpected(r *request, u *unexpected) {
 
 // pull reads an offered message into its receive's buffer.
 func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
+	if r.claim {
+		u := w.getUnexpected(p.rank, tag)
+		u.from, u.offer = p, offer
+		w.takeUnexpected(r, u)
+		return
+	}
 	r.status = Status{Source: p.rank, Tag: tag, Bytes: int64(offer.Length)}
 	if p.lost != nil {
 		r.complete(p.lost)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -25,6 +26,9 @@ type World struct {
 	rank     int
 	all      *Comm
 	types    types
+	profile  *profile // or nil
+
+	scratches sync.Pool // of *scratch
 
 	eng *progress.Engine
 	dev verbs.Device // nil in a world of one
@@ -41,6 +45,7 @@ type World struct {
 	unexpected      *unexpected
 	spares          [][]byte // large buffers of unexpected messages that were taken
 	unexpectedBytes int64
+	probes          []*request // blocked in Probe
 	count           counters
 	closed          bool
 }
@@ -86,6 +91,7 @@ func (w *World) shut() {
 	}
 	w.closed = true
 	w.eng.Unlock()
+	w.profile.stop()
 	w.eng.Close() // until then messages still arrive
 	w.eng.Lock()
 	defer w.eng.Unlock()
@@ -117,6 +123,7 @@ func (w *World) shut() {
 // Abort ends the whole job, with a line that says why; it does not return. The
 // exit status is 1, or what an ExitCode method of err says.
 func (w *World) Abort(err error) {
+	w.profile.stop()
 	w.job.Abort(exitCode(err), err.Error())
 	os.Exit(exitCode(err))
 }

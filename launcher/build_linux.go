@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -12,8 +13,8 @@ import (
 // buildLimit bounds go build, which downloads what it lacks.
 const buildLimit = 30 * time.Minute
 
-// build builds the program's package, as go run would, into the job's
-// temporary folder, where go's own temporary files are too.
+// build builds the packages of all parts into the job's temporary folder, where
+// go's own temporary files are too. A package of several parts is built once.
 func (v *supervisor) build() error {
 	bin, work := filepath.Join(v.spec.TempDir, "bin"), filepath.Join(v.spec.TempDir, "work")
 	for _, d := range []string{v.spec.TempDir, bin, work} {
@@ -21,30 +22,50 @@ func (v *supervisor) build() error {
 			return fail(StatusInternal, "%w", err)
 		}
 	}
+	built := map[string]string{}
+	for i := range v.spec.Parts {
+		p := &v.spec.Parts[i]
+		if p.Program.Package == "" {
+			continue
+		}
+		if built[p.Program.Package] == "" {
+			file, err := v.buildOne(p, filepath.Join(bin, strconv.Itoa(i)), work)
+			if err != nil {
+				return err
+			}
+			built[p.Program.Package] = file
+		}
+		p.Program.File = built[p.Program.Package]
+	}
+	return nil
+}
+
+// buildOne builds one package, as go run would, and returns the program's file.
+func (v *supervisor) buildOne(p *part, bin, work string) (string, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		return fail(StatusNotFound, "building %s: go isn't in PATH", v.spec.Name)
+		return "", fail(StatusNotFound, "building %s: go isn't in PATH", p.Name)
 	}
-	dir, pattern := buildPlace(v.spec.Program.Package)
+	dir, pattern := buildPlace(p.Program.Package)
+	args := append(append([]string{"go", "build"}, v.spec.BuildFlags...), "-o", bin+"/", pattern)
 	cmd := &exec.Cmd{
-		Path: tool, Args: []string{"go", "build", "-o", bin + "/", pattern}, Dir: dir,
+		Path: tool, Args: args, Dir: dir,
 		Env: append(append([]string{}, v.spec.Env...), "GOTMPDIR="+work), Stdout: v.stderr, Stderr: v.stderr,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	v.log.Debugf("in %s: %q", dir, cmd.Args)
-	if err := v.watch(cmd); err != nil {
-		return err
+	if err := v.watch(cmd, p.Name); err != nil {
+		return "", err
 	}
 	files, err := os.ReadDir(bin)
 	if err != nil || len(files) != 1 {
-		return fail(StatusNotExecutable, "building %s gave no program", v.spec.Name)
+		return "", fail(StatusNotExecutable, "building %s gave no program", p.Name)
 	}
-	v.spec.Program.File = filepath.Join(bin, files[0].Name())
-	return nil
+	return filepath.Join(bin, files[0].Name()), nil
 }
 
-// watch runs the build. A signal meanwhile is the build's, and ends the job.
-func (v *supervisor) watch(cmd *exec.Cmd) error {
+// watch runs the build of a program. A signal meanwhile is the build's, and ends the job.
+func (v *supervisor) watch(cmd *exec.Cmd, name string) error {
 	cmd.WaitDelay = time.Second // for the compilers that a killed go leaves
 	if err := cmd.Start(); err != nil {
 		return fail(StatusInternal, "starting go build: %w", err)
@@ -76,13 +97,13 @@ func (v *supervisor) watch(cmd *exec.Cmd) error {
 	case o, ok := <-v.orders:
 		if !ok || o.Cancel {
 			stop(syscall.SIGKILL)
-			return fail(StatusInternal, "canceled while building %s", v.spec.Name)
+			return fail(StatusInternal, "canceled while building %s", name)
 		}
 		stop(syscall.SIGTERM)
-		return fail(128+o.Signal, "building %s: ended by %s", v.spec.Name, signalName(syscall.Signal(o.Signal)))
+		return fail(128+o.Signal, "building %s: ended by %s", name, signalName(syscall.Signal(o.Signal)))
 	case <-limit.C:
 		stop(syscall.SIGTERM)
-		return fail(StatusBuild, "building %s took more than %v", v.spec.Name, buildLimit)
+		return fail(StatusBuild, "building %s took more than %v", name, buildLimit)
 	}
 }
 

@@ -9,11 +9,16 @@ import (
 const rankPMIFD = 3
 
 // environ is the environment of one rank: base without what another launcher
-// said about itself, then ours.
+// said about itself, then ours. Of two values of a name the last counts.
 func environ(base []string, rank, size int, ownCore bool) []string {
 	env := make([]string, 0, len(base)+6)
-	for _, kv := range base {
-		if name, _, _ := strings.Cut(kv, "="); !foreign(name) {
+	last := map[string]int{}
+	for i, kv := range base {
+		name, _, _ := strings.Cut(kv, "=")
+		last[name] = i
+	}
+	for i, kv := range base {
+		if name, _, _ := strings.Cut(kv, "="); !foreign(name) && last[name] == i {
 			env = append(env, kv)
 		}
 	}

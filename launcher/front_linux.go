@@ -21,18 +21,11 @@ func Run(ctx context.Context, j Job) (Result, error) {
 	if err := j.validate(); err != nil {
 		return none, err
 	}
-	prog, err := findProgram(j.Program)
+	s, err := j.spec()
 	if err != nil {
 		return none, err
 	}
-	s := spec{
-		Ranks: j.Ranks, Program: prog, Name: j.Program, Args: j.Args, Env: j.Env,
-		Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose,
-	}
-	if s.Env == nil {
-		s.Env = os.Environ()
-	}
-	if prog.Package != "" {
+	if s.builds() {
 		s.TempDir = filepath.Join(os.TempDir(), "verbrun-"+strconv.Itoa(os.Getpid())+"-"+token())
 		defer func() { _ = os.RemoveAll(s.TempDir) }()
 	}

@@ -7,18 +7,24 @@ import (
 	"time"
 )
 
-// Job says what to run. Ranks and Program are needed; the zero value of
-// everything else is a good default.
+// Job says what to run. Parts are needed; the zero value of everything else is
+// a good default.
 type Job struct {
-	Ranks   int
-	Program string // a file, a name in PATH, or the directory of a Go main package
-	Args    []string
+	// Parts are one program, or several that work together. Ranks are numbered
+	// through them in order.
+	Parts []Part
 
-	Bind    Bind
-	Timeout time.Duration // of the ranks, building excluded; 0: none
-	Verbose bool
+	Input      Input
+	Output     Output
+	BuildFlags []string // of go build, for packages
+	Bind       Bind
+	Timeout    time.Duration // of the ranks, building excluded; 0: none
+	Verbose    bool
 
-	Env                   []string // nil: this process's
+	Profile        string // of each rank: "cpu", to rank-N.pprof, or none
+	ReportBindings bool   // say on which cores each rank runs
+
+	Env                   []string // nil: this process's; parts may say more
 	Stdin, Stdout, Stderr *os.File // nil: this process's
 
 	// Signals are passed to the ranks as they come. The caller asks for them
@@ -30,7 +36,7 @@ type Job struct {
 	Solo bool
 }
 
-// MaxRanks bounds Job.Ranks, so that a slip of the finger is an error and not
+// MaxRanks bounds the ranks of a job, so that a slip of the finger is an error and not
 // a machine out of processes.
 const MaxRanks = 4096
 
@@ -41,6 +47,7 @@ const (
 	BindAuto Bind = iota // BindCore if there is a core for each, else BindNone
 	BindNone
 	BindCore // rank i on the i-th allowed core, counted round
+	BindNUMA // on all allowed cores of a NUMA node; neighbours share one
 )
 
 // ParseBind reads the value of --bind-to.
@@ -52,8 +59,10 @@ func ParseBind(s string) (Bind, error) {
 		return BindNone, nil
 	case "core":
 		return BindCore, nil
+	case "numa":
+		return BindNUMA, nil
 	}
-	return 0, fmt.Errorf("%q is neither none nor core", s)
+	return 0, fmt.Errorf("%q is none of none, core, numa", s)
 }
 
 // Statuses of the launcher's own.
@@ -101,16 +110,25 @@ type Result struct {
 }
 
 func (j *Job) validate() error {
+	ranks := 0
+	for i := range j.Parts {
+		if err := j.Parts[i].validate(); err != nil {
+			return err
+		}
+		ranks += j.Parts[i].Ranks
+	}
 	switch {
-	case j.Ranks < 1:
-		return fail(StatusUsage, "%d ranks: expected at least 1", j.Ranks)
-	case j.Ranks > MaxRanks:
-		return fail(StatusUsage, "%d ranks: expected at most %d", j.Ranks, MaxRanks)
-	case j.Program == "":
+	case ranks > MaxRanks:
+		return fail(StatusUsage, "%d ranks: expected at most %d", ranks, MaxRanks)
+	case ranks == 0:
 		return fail(StatusUsage, "no program given")
 	case j.Timeout < 0:
 		return fail(StatusUsage, "a time limit of %v: expected more than 0", j.Timeout)
-	case j.Bind < BindAuto || j.Bind > BindCore:
+	case j.Profile != "" && j.Profile != "cpu":
+		return fail(StatusUsage, "%q is no kind of profile: expected cpu", j.Profile)
+	case j.Input < InputFirst || j.Input > InputNone:
+		return fail(StatusUsage, "input %d is unknown", j.Input)
+	case j.Bind < BindAuto || j.Bind > BindNUMA:
 		return fail(StatusUsage, "binding %d is unknown", j.Bind)
 	}
 	return nil
@@ -129,4 +147,26 @@ func (j *Job) files() (in, out, err *os.File) {
 		err = os.Stderr
 	}
 	return in, out, err
+}
+
+// spec finds what the job names.
+func (j *Job) spec() (spec, error) {
+	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
+	if s.Env == nil {
+		s.Env = os.Environ()
+	}
+	for _, p := range j.Parts {
+		if j.Profile != "" {
+			p.Env = append([]string{"VERBENA_PPROF=" + j.Profile}, p.Env...)
+		}
+		r, err := p.resolve(s.Env)
+		if err != nil {
+			return s, err
+		}
+		s.Parts = append(s.Parts, r)
+	}
+	if len(s.BuildFlags) > 0 && !s.builds() {
+		return s, fail(StatusUsage, "build flags %q: %s isn't a package directory, and nothing is built", s.BuildFlags, s.Parts[0].Name)
+	}
+	return s, nil
 }

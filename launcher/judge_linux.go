@@ -16,6 +16,9 @@ func (v *supervisor) reaped(b batch) {
 			continue
 		}
 		r.reaped, r.status = true, e.status
+		if r.in != nil {
+			_ = r.in.Close() // or the others would wait for it, if a child of its holds the pipe
+		}
 		v.dead = append(v.dead, e)
 		v.log.Debugf("%v ended: %s", r, describe(e.status))
 		// Its last words are in the socket, and its end closes that, unless it

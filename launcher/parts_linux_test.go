@@ -7,8 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 func TestVerdict(t *testing.T) {
@@ -61,30 +59,6 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-func TestBinder(t *testing.T) {
-	var home unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &home); err != nil {
-		t.Fatal(err)
-	}
-	n := home.Count()
-	for _, c := range []struct {
-		mode      Bind
-		ranks     int
-		bind, own bool
-	}{
-		{BindAuto, 1, true, true},
-		{BindAuto, n, true, true},
-		{BindAuto, n + 1, false, false},
-		{BindCore, n + 1, true, false},
-		{BindNone, 1, false, false},
-	} {
-		b, err := newBinder(c.mode, c.ranks)
-		if err != nil || b.bind != c.bind || b.own != c.own || len(b.cores) != n || !slices.IsSorted(b.cores) {
-			t.Errorf("%+v: %+v, %v", c, b, err)
-		}
-	}
-}
-
 func TestForwardedSignals(t *testing.T) {
 	if got := ForwardedSignals(); slices.Contains(got, os.Signal(syscall.SIGURG)) || len(got) < 5 {
 		t.Error(got)
@@ -92,7 +66,7 @@ func TestForwardedSignals(t *testing.T) {
 }
 
 func TestParseBind(t *testing.T) {
-	for s, want := range map[string]Bind{"": BindAuto, "auto": BindAuto, "none": BindNone, "core": BindCore} {
+	for s, want := range map[string]Bind{"": BindAuto, "auto": BindAuto, "none": BindNone, "core": BindCore, "numa": BindNUMA} {
 		if got, err := ParseBind(s); err != nil || got != want {
 			t.Errorf("%q: %v, %v", s, got, err)
 		}

@@ -72,9 +72,9 @@ func TestFindProgram(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	got := environ([]string{
-		"A=b=c,d", "PMI_FD=9", "PMI_PORT=x", "PMIX_RANK=1", "VERBENA_OWN_CORE=1", "VERBENA_RECV=peer", "MPI_LOCALRANKID=5", "PMIND=1",
+		"A=first", "PMI_FD=9", "PMI_PORT=x", "PMIX_RANK=1", "VERBENA_OWN_CORE=1", "VERBENA_RECV=peer", "MPI_LOCALRANKID=5", "PMIND=1", "A=b=c,d",
 	}, 2, 4, false)
-	want := "A=b=c,d VERBENA_RECV=peer PMIND=1 PMI_FD=3 PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=2 MPI_LOCALNRANKS=4"
+	want := "VERBENA_RECV=peer PMIND=1 A=b=c,d PMI_FD=3 PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=2 MPI_LOCALNRANKS=4"
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("%s\nexpected %s", s, want)
 	}
@@ -86,11 +86,21 @@ func TestEnviron(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for _, j := range []Job{
 		{},
-		{Ranks: -1, Program: "x"},
-		{Ranks: MaxRanks + 1, Program: "x"},
-		{Ranks: 1},
-		{Ranks: 1, Program: "x", Timeout: -1},
-		{Ranks: 1, Program: "x", Bind: 9},
+		{Parts: []Part{{Ranks: -1, Program: "x"}}},
+		{Parts: []Part{{Ranks: MaxRanks + 1, Program: "x"}}},
+		{Parts: []Part{{Ranks: MaxRanks, Program: "true"}, {Ranks: 1, Program: "true"}}},
+		{Parts: []Part{{Ranks: 1}}},
+		{Parts: []Part{{Ranks: 1, Program: "true", Env: []string{"NAME"}}}},
+		{Parts: []Part{{Ranks: 1, Program: "true", Env: []string{"=value"}}}},
+		{Parts: []Part{{Ranks: 1, Program: "true", Env: []string{"X=\x00"}}}},
+		{Parts: []Part{{Ranks: 1, Program: "true", Env: []string{"PMI_RANK=7"}}}},
+		{Parts: []Part{{Ranks: 1, Program: "true", Dir: "/no/such/folder"}}},
+		{Parts: []Part{{Ranks: 1, Program: "true", Dir: "/dev/null"}}},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, BuildFlags: []string{"-race"}},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, Timeout: -1},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, Bind: 9},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, Input: 9},
+		{Parts: []Part{{Ranks: 1, Program: "true"}}, Profile: "heap"},
 	} {
 		_, err := Run(t.Context(), j)
 		if got := Status(Result{}, err); got != StatusUsage && !errors.Is(err, ErrUnsupported) {

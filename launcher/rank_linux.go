@@ -16,9 +16,10 @@ type rank struct {
 	pid   int
 	pidfd int // or -1
 	life  int // our end of its lifeline, or -1
-	core  int // or -1
+	app   int // its part of the job
 
 	pmi      pmiConn
+	in       *os.File // the write end of its stdin, or nil
 	out, err *stream
 
 	started bool
@@ -32,7 +33,7 @@ type rank struct {
 
 // launch starts one rank. The caller's thread is locked: the child inherits
 // its affinity, and is killed when that thread ends.
-func (r *rank) launch(path string, argv, env []string, stdin *os.File) error {
+func (r *rank) launch(p *part, env []string, stdin *os.File) error {
 	var ends []*os.File // the child's
 	defer func() {
 		for _, f := range ends {
@@ -61,22 +62,29 @@ func (r *rank) launch(path string, argv, env []string, stdin *os.File) error {
 	if r.life, theirLife = lifeline(); theirLife >= 0 {
 		defer func() { _ = unix.Close(theirLife) }()
 	}
-	r.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+	r.pid, err = syscall.ForkExec(p.Program.File, p.argv(), &syscall.ProcAttr{
+		Dir:   p.Dir,
 		Env:   env,
 		Files: []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), theirs.Fd()},
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &r.pidfd},
 	})
 	if err != nil {
 		_, _, _ = outR.Close(), errR.Close(), ours.Close()
-		return execError(path, err)
+		return execError(p, err)
 	}
 	r.started = true
 	r.pmi = pmiConn{ours}
-	r.out, r.err = &stream{f: outR}, &stream{f: errR}
+	r.out.f, r.err.f = outR, errR
 	return nil
 }
 
-func execError(path string, err error) error {
+func execError(p *part, err error) error {
+	path := p.Program.File
+	if p.Dir != "" {
+		if derr := unix.Access(p.Dir, unix.X_OK); derr != nil {
+			return fail(StatusUsage, "working directory: %s: %w", p.Dir, derr)
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fail(StatusNotFound, "%s: %w (or the interpreter that it names is missing)", path, err)

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 }
 
 // sh runs a shell script as ranks, and returns what came out.
-func sh(t *testing.T, ctx context.Context, j Job, script string) (Result, string, error) {
+func sh(t *testing.T, ctx context.Context, j Job, n int, script string) (Result, string, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(name)
@@ -31,7 +31,7 @@ func sh(t *testing.T, ctx context.Context, j Job, script string) (Result, string
 		t.Fatal(err)
 	}
 	defer func() { _ = null.Close() }()
-	j.Program, j.Args = "sh", []string{"-c", script}
+	j.Parts = []Part{{Ranks: n, Program: "sh", Args: []string{"-c", script}}}
 	j.Stdin, j.Stdout, j.Stderr = null, f, f
 	r, rerr := Run(ctx, j)
 	out, err := os.ReadFile(name)
@@ -43,11 +43,11 @@ func sh(t *testing.T, ctx context.Context, j Job, script string) (Result, string
 
 func TestRun(t *testing.T) {
 	before := descriptors(t)
-	r, out, err := sh(t, t.Context(), Job{Ranks: 3}, "echo hello")
+	r, out, err := sh(t, t.Context(), Job{}, 3, "echo hello")
 	if want := (Result{Rank: -1}); err != nil || r != want || out != "hello\nhello\nhello\n" {
 		t.Errorf("%+v, %v, %q", r, err, out)
 	}
-	r, out, err = sh(t, t.Context(), Job{Ranks: 3, Env: []string{"PATH=" + os.Getenv("PATH"), "X=7"}}, `test $PMI_RANK != 2 || exit $X; exec sleep 60`)
+	r, out, err = sh(t, t.Context(), Job{Env: []string{"PATH=" + os.Getenv("PATH"), "X=7"}}, 3, `test $PMI_RANK != 2 || exit $X; exec sleep 60`)
 	if err != nil || r.Status != 7 || r.Rank != 2 || !strings.HasSuffix(r.Why, "exited with status 7") || out != "verbrun: "+r.Why+"\n" {
 		t.Errorf("%+v, %v, %q", r, err, out)
 	}
@@ -69,7 +69,7 @@ func TestRunCanceled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	r, out, err := sh(t, ctx, Job{Ranks: 2}, `trap "" TERM; while :; do sleep 60; done`)
+	r, out, err := sh(t, ctx, Job{}, 2, `trap "" TERM; while :; do sleep 60; done`)
 	if err != nil || r.Status != 143 || r.Rank != -1 || !strings.Contains(out, "the job was canceled") {
 		t.Errorf("%+v, %v, %q", r, err, out)
 	}

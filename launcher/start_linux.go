@@ -11,61 +11,80 @@ import (
 // start starts all ranks, from this thread, and the goroutines that look after
 // them.
 func (v *supervisor) start() error {
-	bind, err := newBinder(v.spec.Bind, v.spec.Ranks)
+	plan, err := newPlan(v.spec.Parts, v.spec.Bind)
 	if err != nil {
-		return fail(StatusInternal, "reading the allowed cores: %w", err)
+		return err
 	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return fail(StatusInternal, "%w", err)
 	}
 	defer func() { _ = null.Close() }()
-	v.log.Debugf("%d ranks, %d cores allowed, bound: %v, a core of their own: %v", v.spec.Ranks, len(bind.cores), bind.bind, bind.own)
-	argv := append([]string{v.argv0()}, v.spec.Args...)
-	stdin, err := v.stdin()
-	if err != nil {
-		return err
-	}
-	for i := range v.spec.Ranks {
-		r := &rank{id: i}
-		if r.core, err = bind.move(i); err != nil {
-			return fail(StatusInternal, "binding rank %d to core %d: %w", i, r.core, err)
+	size := len(plan.seats)
+	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
+	for i, seat := range plan.seats {
+		if v.spec.ReportBindings {
+			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
 		}
-		if err := r.launch(v.spec.Program.File, argv, environ(v.spec.Env, i, v.spec.Ranks, bind.own), stdin); err != nil {
+		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr}}
+		if err := v.direct(r, size); err != nil {
+			return err
+		}
+		p := &v.spec.Parts[seat.part]
+		if err := plan.move(i); err != nil {
+			return err
+		}
+		stdin, err := v.stdinFor(r, null)
+		if err != nil {
+			return fail(StatusInternal, "stdin of rank %d: %w", i, err)
+		}
+		if err := r.launch(p, environ(p.Env, i, size, plan.own), stdin); err != nil {
 			return err
 		}
 		demote(r.pid, v.realtime)
 		v.ranks = append(v.ranks, r)
 		v.byPid[r.pid] = r
-		v.log.Debugf("%v started, core %d", r, r.core)
+		v.log.Debugf("%v started, %s", r, plan.where(i))
 		if stdin != os.Stdin && stdin != null {
 			_ = stdin.Close()
 		}
-		stdin = null
 	}
-	if err := bind.back(); err != nil {
-		return fail(StatusInternal, "moving back to all cores: %w", err)
+	if err := plan.back(); err != nil {
+		return err
 	}
 	v.serve()
+	go v.feed()
 	v.reaper = newReaper(v.ranks)
 	go v.reaper.run()
 	return nil
 }
 
-func (v *supervisor) argv0() string {
-	if v.spec.Program.Package != "" {
-		return v.spec.Program.File
+// direct says where a rank's output goes.
+func (v *supervisor) direct(r *rank, size int) (err error) {
+	o := v.spec.Output
+	r.out.who, r.err.who = o.speaker(r.id), o.speaker(r.id)
+	if o.Files == "" {
+		return nil
 	}
-	return v.spec.Name
+	if r.out.to, err = o.create(r.id, size, "out"); err != nil {
+		return err
+	}
+	v.files = append(v.files, r.out.to)
+	if r.err.to, err = o.create(r.id, size, "err"); err != nil {
+		return err
+	}
+	v.files = append(v.files, r.err.to)
+	return nil
 }
 
 // serve starts the goroutines of each rank.
 func (v *supervisor) serve() {
-	v.server = pmi.NewServer("verbrun-"+strconv.Itoa(os.Getpid())+"-"+token(), v.spec.Ranks, pmiEvents{v})
+	v.server = pmi.NewServer("verbrun-"+strconv.Itoa(os.Getpid())+"-"+token(), len(v.ranks), pmiEvents{v})
 	for _, r := range v.ranks {
+		v.server.SetApp(r.id, r.app)
 		r.out.prompts, r.err.prompts = v.prompts, v.prompts && terminal(os.Stderr)
-		v.copying.Go(func() { r.out.copy(v.stdout) })
-		v.copying.Go(func() { r.err.copy(v.stderr) })
+		v.copying.Go(func() { r.out.copy() })
+		v.copying.Go(func() { r.err.copy() })
 		go func() {
 			err := v.server.Serve(r.id, r.pmi)
 			if err != nil {

@@ -1,34 +1,43 @@
 package launcher
 
 import (
+	"errors"
+	"io"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// stdin is what rank 0 reads: our own standard input itself, so that nothing
-// is read that the rank doesn't ask for and nothing is changed on the way.
+// stdinFor is what a rank reads. If rank 0 alone has input, that is our own
+// standard input itself, so that nothing is read that the rank doesn't ask for
+// and nothing is changed on the way. Ranks without input get null.
 //
 // A terminal is another matter. Ranks are in process groups of their own, in
 // the background, and a background process that reads a terminal is stopped.
-// So we read it, and the rank gets a pipe.
-func (v *supervisor) stdin() (*os.File, error) {
-	if !terminal(os.Stdin) {
+// So we read it, and the rank gets a pipe; and so we do if all have input.
+func (v *supervisor) stdinFor(r *rank, null *os.File) (*os.File, error) {
+	mode := v.spec.Input
+	if mode == InputNone || mode == InputFirst && r.id > 0 {
+		return null, nil
+	}
+	tty := terminal(os.Stdin)
+	if mode == InputFirst && !tty {
 		return os.Stdin, nil
 	}
-	v.prompts = terminal(os.Stdout)
+	v.prompts = tty && terminal(os.Stdout)
 	// Here the write end is ours.
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		return nil, os.NewSyscallError("pipe2", err)
 	}
-	w, err := polled(fds[1], "stdin")
-	if err != nil {
+	var err error
+	if r.in, err = polled(fds[1], "stdin"); err != nil {
 		_ = unix.Close(fds[0])
 		return nil, err
 	}
-	go v.typed(os.Stdin, w)
 	return os.NewFile(uintptr(fds[0]), "stdin"), nil
 }
 
@@ -37,22 +46,82 @@ func terminal(f *os.File) bool {
 	return err == nil
 }
 
-// typed passes on what is typed, while we are in the foreground: to read in
-// the background would stop us too.
-func (v *supervisor) typed(tty, to *os.File) {
-	defer func() { _ = to.Close() }()
+// feed passes our standard input on to all ranks that have a pipe for it. The
+// slowest of them sets the pace: nothing is kept here but what one read gave.
+func (v *supervisor) feed() {
+	var to []*os.File
+	for _, r := range v.ranks {
+		if r.in != nil {
+			to = append(to, r.in)
+		}
+	}
+	if len(to) == 0 {
+		return
+	}
+	defer func() {
+		for _, f := range to {
+			_ = f.Close()
+		}
+	}()
+	read := os.Stdin.Read
+	if terminal(os.Stdin) {
+		read = v.typed
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := read(buf)
+		to = writeAll(to, buf[:n])
+		if len(to) == 0 {
+			return // nobody reads it any more
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !terminal(os.Stdin) {
+				v.log.Warnf("standard input is lost from here on: %v", err)
+			}
+			return
+		}
+	}
+}
+
+// writeAll writes to all at the same time, so that none waits for another to
+// get what has been read. It returns those that go on reading.
+func writeAll(to []*os.File, p []byte) []*os.File {
+	if len(p) == 0 {
+		return to
+	}
+	var wg sync.WaitGroup
+	gone := make([]bool, len(to))
+	for i, f := range to {
+		wg.Go(func() {
+			_, err := f.Write(p)
+			gone[i] = err != nil
+		})
+	}
+	wg.Wait()
+	for i, f := range to {
+		if gone[i] {
+			_ = f.Close()
+			to[i] = nil
+		}
+	}
+	return slices.DeleteFunc(to, func(f *os.File) bool { return f == nil })
+}
+
+// typed reads what is typed, while we are in the foreground: to read in the
+// background would stop us.
+func (v *supervisor) typed(buf []byte) (int, error) {
 	const look = 100 * time.Millisecond
-	fds := []unix.PollFd{{Fd: int32(tty.Fd()), Events: unix.POLLIN}}
-	buf := make([]byte, 4096)
+	tty := int(os.Stdin.Fd())
+	fds := []unix.PollFd{{Fd: int32(tty), Events: unix.POLLIN}}
 	for {
 		select {
 		case <-v.done:
-			return
+			return 0, io.EOF
 		default:
 		}
-		fg, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+		fg, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
 		if err != nil {
-			return
+			return 0, err
 		}
 		if fg != unix.Getpgrp() {
 			time.Sleep(look)
@@ -61,14 +130,6 @@ func (v *supervisor) typed(tty, to *os.File) {
 		if n, err := unix.Poll(fds, int(look.Milliseconds())); n == 0 || err == unix.EINTR {
 			continue
 		}
-		n, err := tty.Read(buf)
-		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return // nobody reads it any more
-			}
-		}
-		if err != nil {
-			return
-		}
+		return os.Stdin.Read(buf)
 	}
 }

@@ -12,6 +12,8 @@ import (
 // stream is one rank's stdout or stderr, on its way to a sink.
 type stream struct {
 	f     *os.File
+	who   speaker
+	to    *sink
 	lines lineBuffer
 
 	// prompts: somebody at a terminal waits for what has no newline yet.
@@ -25,9 +27,9 @@ const promptDelay = 50 * time.Millisecond
 
 // copy passes everything on, until the last writer has closed the pipe or
 // until cut was called.
-func (s *stream) copy(to *sink) {
+func (s *stream) copy() {
 	defer func() { _ = s.f.Close() }()
-	emit := func(p []byte) { to.put(s, p) }
+	emit := func(p []byte) { s.to.put(&s.who, p) }
 	for {
 		if s.prompts {
 			s.wait()

@@ -72,6 +72,7 @@ type supervisor struct {
 	log    *logrus.Logger
 	stdout *sink
 	stderr *sink
+	files  []*sink // of ranks' output
 
 	ranks  []*rank
 	byPid  map[int]*rank
@@ -130,6 +131,7 @@ func newSupervisor(s spec) *supervisor {
 	v.deadline.Stop()
 	v.patience.Stop()
 	v.stdout, v.stderr = newSinks(os.Stdout, os.Stderr)
+	v.stdout.stamp, v.stderr.stamp = s.Output.Stamp, s.Output.Stamp
 	v.log.SetOutput(v.stderr)
 	if s.Verbose {
 		v.log.SetLevel(logrus.DebugLevel)
@@ -214,7 +216,10 @@ func (v *supervisor) say(line string) {
 }
 
 func (v *supervisor) result() Result {
-	for _, s := range []*sink{v.stdout, v.stderr} {
+	for _, f := range v.files {
+		f.closeFile()
+	}
+	for _, s := range append([]*sink{v.stdout, v.stderr}, v.files...) {
 		if v.failure != nil {
 			break
 		}

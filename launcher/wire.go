@@ -1,6 +1,9 @@
 package launcher
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // What front and supervisor say to each other, as gob: the front sends one
 // spec and then orders; the supervisor sends one Result. The end of the
@@ -14,11 +17,15 @@ const supervisorName = "verbena-supervisor"
 const supervisorFD = 3
 
 type spec struct {
-	Ranks   int
-	Program program
-	Name    string // of the program, as the user gave it
-	Args    []string
-	Env     []string
+	Parts []part
+	Env   []string // of builds
+
+	BuildFlags []string
+
+	ReportBindings bool
+
+	Input   Input
+	Output  Output
 	Bind    Bind
 	Timeout time.Duration
 	Verbose bool
@@ -28,4 +35,9 @@ type spec struct {
 type order struct {
 	Signal int
 	Cancel bool // end the job
+}
+
+// builds says whether anything is to be built.
+func (s *spec) builds() bool {
+	return slices.ContainsFunc(s.Parts, func(p part) bool { return p.Program.Package != "" })
 }

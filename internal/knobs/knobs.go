@@ -31,6 +31,7 @@ var All = []Knob{
 	{"VERBENA_UNEXPECTED_LIMIT", "67108864", "bytes", "Memory for messages that came before their receives; a sender that has filled its share waits."},
 	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
 	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
+	{"VERBENA_PPROF", "", "", "cpu: write a CPU profile of each rank to rank-N.pprof in its working directory."},
 	{"VERBENA_ALONE", "", "", "1: a process is a world of one, whatever else the environment says."},
 }
 

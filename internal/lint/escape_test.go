@@ -16,7 +16,7 @@ func TestBuffersEscape(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"sent", "received", "isent", "ireceived"} {
+	for _, name := range []string{"sent", "received", "isent", "ireceived", "out", "in"} {
 		if !strings.Contains(string(out), "moved to heap: "+name+"\n") {
 			t.Errorf("the buffer of %q stays on the stack", name)
 		}

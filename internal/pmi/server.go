@@ -37,6 +37,7 @@ type rankState struct {
 	finalized bool
 	exited    bool // its process has ended
 	stored    int  // bytes put
+	app       int  // set before Serve
 }
 
 // barrier is one round; done is closed when everybody is in.
@@ -61,6 +62,10 @@ func NewServer(name string, size int, events Events) *Server {
 		barrier: &barrier{done: make(chan struct{})},
 	}
 }
+
+// SetApp says which of the job's programs a rank runs, counted from 0. It is
+// called before Serve.
+func (s *Server) SetApp(rank, app int) { s.ranks[rank].app = app }
 
 // Serve answers one rank until its connection ends, and closes the connection.
 // The error says what the rank did wrong, if anything, and the rank is told

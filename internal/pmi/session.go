@@ -53,7 +53,7 @@ func (x *session) handle(m Message) (more bool, err error) {
 		return true, x.answer(Msg("maxes", "rc", "0", "kvsname_max", strconv.Itoa(MaxKVSName),
 			"keylen_max", strconv.Itoa(MaxKey), "vallen_max", strconv.Itoa(MaxValue)))
 	case "get_appnum":
-		return true, x.answer(Msg("appnum", "rc", "0", "appnum", "0"))
+		return true, x.answer(Msg("appnum", "rc", "0", "appnum", strconv.Itoa(x.s.ranks[x.rank].app)))
 	case "get_universe_size":
 		return true, x.answer(Msg("universe_size", "rc", "0", "size", strconv.Itoa(x.s.size)))
 	case "get_my_kvsname":

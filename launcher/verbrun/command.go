@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -11,17 +10,26 @@ import (
 )
 
 // command parses the command line and calls start with what it says.
-func command(start func(launcher.Job) error) *cobra.Command {
+func command(args []string, start func(j launcher.Job, dry bool) error) *cobra.Command {
 	var j launcher.Job
-	var bind string
+	var part partFlags
+	var bind, stdin string
+	var timeout seconds
+	var dry bool
+	args, more := splitParts(args)
 	cmd := &cobra.Command{
-		Use:   "verbrun -n N [flags] program [args…]",
+		Use:   "verbrun -n N [flags] program [args…] [: -n N [flags] program [args…]]…",
 		Short: "Start the ranks of a job",
 		Long: `Verbrun starts N ranks of a program and looks after them. The program is a
 file, a name in PATH, or the directory of a Go main package, which is built
-first. All that follows the program is the program's.`,
+first. All that follows the program is the program's, up to a lone colon that a
+flag follows: after it comes another program of the same job, with its own -n,
+-x, --env-file and --wdir.
+
+verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 		Example: `  verbrun -n 4 ./ring
-  verbrun -n 2 ./osu/latency -m 1:1024`,
+  verbrun -n 2 ./osu/latency -m 1:1024
+  verbrun -n 1 ./master : -n 3 -x LEVEL=2 ./worker`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -33,37 +41,43 @@ first. All that follows the program is the program's.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if !cmd.Flags().Changed("n") {
-				return errors.New("how many ranks? Say -n N")
-			}
 			if j.Bind, err = launcher.ParseBind(bind); err != nil {
 				return fmt.Errorf("--bind-to: %w", err)
 			}
-			if cmd.Flags().Changed("timeout") && j.Timeout <= 0 {
-				return fmt.Errorf("--timeout: %v: expected more than 0", j.Timeout)
+			if j.Input, err = launcher.ParseInput(stdin); err != nil {
+				return fmt.Errorf("--stdin: %w", err)
 			}
-			j.Program, j.Args = args[0], args[1:]
-			return start(j)
+			if cmd.Flags().Changed("output-filename") && j.Output.Files == "" {
+				return errors.New("--output-filename: an empty name")
+			}
+			if cmd.Flags().Changed("timeout") && timeout <= 0 {
+				return fmt.Errorf("--timeout: %v: expected more than 0", timeout.duration())
+			}
+			j.Timeout = timeout.duration()
+			if j.Parts, err = allParts(cmd.Flags(), &part, args, more); err != nil {
+				return err
+			}
+			return start(j, dry)
 		},
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.SortFlags = false
-	f.IntVarP(&j.Ranks, "n", "n", 0, "how many ranks")
-	f.StringVar(&bind, "bind-to", "", "none, or core: rank i on the i-th allowed core (default core if there is one for each rank)")
-	f.DurationVar(&j.Timeout, "timeout", 0, "end the job with status 124 after this time, as 90s or 1h30m")
+	part.register(f)
+	f.StringVar(&bind, "bind-to", "", "none, core: rank i on the i-th allowed core, or numa: on the cores of a NUMA node (default core if there is one for each rank)")
+	f.StringVar(&stdin, "stdin", "", "which ranks get standard input: 0, all or none (default 0)")
+	f.BoolVar(&j.Output.Tag, "tag-output", false, "begin each line of the ranks with \"[rank] \"")
+	f.BoolVar(&j.Output.Stamp, "timestamp-output", false, "begin each line with the time")
+	f.StringVar(&j.Output.Files, "output-filename", "", "write the ranks' output to files `PREFIX`.RANK.out and PREFIX.RANK.err")
+	f.Var((*quoted)(&j.BuildFlags), "build-flags", "flags for go build, as -race or \"-tags=x '-ldflags=-s -w'\"")
+	f.Var(&timeout, "timeout", "end the job with status 124 after this time, as 90 (seconds), 90s or 1h30m")
+	f.StringVar(&j.Profile, "pprof", "", "cpu: each rank of a Verbena program writes a profile, rank-N.pprof, where it starts")
+	f.BoolVar(&dry, "dry-run", false, "print what would be started, and start nothing")
+	f.BoolVar(&j.ReportBindings, "report-bindings", false, "print on which cores each rank runs")
 	f.BoolVar(&j.Verbose, "verbose", false, "say what the launcher does")
 	f.BoolP("help", "h", false, "this text")
 	f.Bool("version", false, "print the version") // here, or cobra would give it -v
 	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.SetArgs(mpirunStyle(f, args))
 	return cmd
-}
-
-// version is the module's, as the go command recorded it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
 }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/spf13/cobra"
+
 	"github.com/verbena-mpi/verbena/launcher"
 )
 
@@ -25,13 +27,21 @@ func run(args []string) int {
 	defer cancel()
 	withParent(cancel)
 	status := 0
-	cmd := command(func(j launcher.Job) error {
+	start := func(j launcher.Job, dry bool) error {
+		if dry {
+			return launcher.DryRun(j, os.Stdout)
+		}
 		j.Signals, j.Solo = signals, true
 		r, err := launcher.Run(ctx, j)
 		status = launcher.Status(r, err)
 		return err
-	})
-	cmd.SetArgs(mpirunStyle(cmd.Flags(), args))
+	}
+	var cmd *cobra.Command
+	if len(args) > 0 && args[0] == "info" {
+		cmd = infoCommand(args[1:])
+	} else {
+		cmd = command(args, start)
+	}
 	if err := cmd.Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "verbrun:", err)
 		if status == 0 {

@@ -6,18 +6,40 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// mpirunStyle rewrites mpirun's spellings of flags, up to the program's name.
+// otherNames are mpirun's names of flags that have another one here.
+var otherNames = map[string]string{"np": "n", "wd": "wdir", "cwd": "wdir"}
+
+// mpirunStyle rewrites mpirun's spellings of flags, up to the program's name:
+// -np, and long names after a single dash.
 func mpirunStyle(flags *pflag.FlagSet, args []string) []string {
 	out := append([]string{}, args...)
 	for i := 0; i < len(out) && len(out[i]) > 1 && out[i][0] == '-' && out[i] != "--"; i++ {
-		if out[i] == "-np" || out[i] == "--np" {
-			out[i] = "-n"
-		}
+		out[i] = ourSpelling(flags, out[i])
 		if takesNext(flags, out[i]) {
 			i++
 		}
 	}
 	return out
+}
+
+func ourSpelling(flags *pflag.FlagSet, arg string) string {
+	name, value, has := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	if other, ok := otherNames[name]; ok {
+		name = other
+	} else if len(name) == 1 {
+		return arg
+	}
+	if flags.Lookup(name) == nil {
+		return arg // perhaps a short one with its value, as -n4
+	}
+	dashes := "--"
+	if len(name) == 1 {
+		dashes = "-"
+	}
+	if has {
+		value = "=" + value
+	}
+	return dashes + name + value
 }
 
 // takesNext says whether the next argument is a flag's value.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,41 +15,60 @@ import (
 )
 
 // Lines of four ranks on both streams come whole, complete and in order, also
-// where both streams are one.
+// where both streams are one, tagged or not.
 func TestWholeLines(t *testing.T) {
-	const size, n = 4, 20_000
-	name := filepath.Join(t.TempDir(), "out")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
+	const size, n = 4, 100_000
+	for _, tagged := range []bool{false, true} {
+		t.Run(fmt.Sprint("tagged=", tagged), func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "out")
+			f, err := os.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = f.Close() }()
+			j := prepareRanks(t, fmt.Sprint("lines:", n), "-n", fmt.Sprint(size), fmt.Sprint("--tag-output=", tagged))
+			j.cmd.Stdout, j.cmd.Stderr = f, f
+			if status := j.start().wait(); status != 0 {
+				t.Fatal("status", status)
+			}
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := numbers(t, string(b), tagged)
+			for r := range size {
+				if out, errs := next[fmt.Sprint(r)], next[fmt.Sprint("e", r)]; out != n || errs != n/10 {
+					t.Errorf("rank %d: %d and %d lines", r, out, errs)
+				}
+			}
+		})
 	}
-	defer func() { _ = f.Close() }()
-	j := prepareRanks(t, fmt.Sprint("lines:", n), "-n", fmt.Sprint(size))
-	j.cmd.Stdout, j.cmd.Stderr = f, f
-	if status := j.start().wait(); status != 0 {
-		t.Fatal("status", status)
-	}
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+}
+
+// numbers checks lines that writeLines wrote, and counts each stream's.
+func numbers(t *testing.T, text string, tagged bool) map[string]int {
+	t.Helper()
 	next := map[string]int{}
-	for line := range strings.Lines(string(b)) {
-		var who, text string
-		var i int
-		if c, err := fmt.Sscanf(line, "<%s %d %s\n", &who, &i, &text); c < 2 || err != nil && text != "" || !strings.HasSuffix(line, ">\n") || strings.Count(line, "<") != 1 {
-			t.Fatalf("broken: %q: %v", line, err)
+	for line := range strings.Lines(text) {
+		tag, rest, found := strings.Cut(line, " ")
+		if !tagged {
+			rest = line
 		}
-		if next[who] != i {
-			t.Fatalf("%q: expected number %d of %s", line, next[who], who)
+		inner, ok1 := strings.CutPrefix(rest, "<")
+		inner, ok2 := strings.CutSuffix(inner, ">\n")
+		f := strings.SplitN(inner, " ", 3)
+		if !found || !ok1 || !ok2 || len(f) != 3 || strings.ContainsAny(inner, "<>[") {
+			t.Fatalf("broken: %q", line)
 		}
-		next[who]++
+		if tagged && tag != "["+strings.TrimPrefix(f[0], "e")+"]" {
+			t.Fatalf("wrong tag: %q", line)
+		}
+		if i, err := strconv.Atoi(f[1]); err != nil || i != next[f[0]] {
+			t.Fatalf("%q: expected number %d of %s", line, next[f[0]], f[0])
+		}
+		next[f[0]]++
 	}
-	for r := range size {
-		if out, errs := next[fmt.Sprint(r)], next[fmt.Sprint("e", r)]; out != n || errs != n/10 {
-			t.Errorf("rank %d: %d and %d lines", r, out, errs)
-		}
-	}
+	return next
 }
 
 // To the byte, with and without a last newline.

@@ -10,11 +10,14 @@ import (
 func main() { comm.Main(run) }
 
 func run(ctx context.Context, c *comm.Comm) error {
-	var sent, received, isent, ireceived, kept [64]byte
+	var sent, received, isent, ireceived, out, in, kept [64]byte
 	if err := comm.Send(ctx, c, sent[:], 0, 0); err != nil {
 		return err
 	}
 	if _, err := comm.Recv(ctx, c, received[:], 0, 0); err != nil {
+		return err
+	}
+	if _, err := comm.Sendrecv(ctx, c, out[:], 0, 0, in[:], 0, 0); err != nil {
 		return err
 	}
 	r := comm.Irecv(c, ireceived[:], 0, 1)

@@ -1,0 +1,65 @@
+package launcher
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// DryRun writes what Run would do, one line a step, and does nothing. Programs
+// are looked up, and not built.
+func DryRun(j Job, w io.Writer) error {
+	if err := j.validate(); err != nil {
+		return err
+	}
+	s, err := j.spec()
+	if err != nil {
+		return err
+	}
+	p, err := newPlan(s.Parts, s.Bind)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, q := range s.Parts {
+		if q.Program.Package != "" {
+			dir, pattern := buildPlace(q.Program.Package)
+			args := append(append([]string{"go", "build"}, s.BuildFlags...), pattern)
+			fmt.Fprintf(&b, "build %s: %s\n", shellQuote(q.Name), inDir(dir, args))
+		}
+	}
+	for rank, seat := range p.seats {
+		q := s.Parts[seat.part]
+		words := append([]string{q.Name}, q.Args...)
+		if given := j.Parts[seat.part].Env; len(given) > 0 {
+			words = append(append([]string{"env"}, given...), words...)
+		}
+		fmt.Fprintf(&b, "rank %d: %s: %s\n", rank, p.where(rank), inDir(q.Dir, words))
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// inDir is a command for a shell.
+func inDir(dir string, words []string) string {
+	q := make([]string, len(words))
+	for i, s := range words {
+		q[i] = shellQuote(s)
+	}
+	line := strings.Join(q, " ")
+	if dir != "" {
+		line = "cd " + shellQuote(dir) + " && " + line
+	}
+	return line
+}
+
+// shellQuote makes one word of anything.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r))
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

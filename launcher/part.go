@@ -1,0 +1,106 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Part is a program of a job, and how many ranks run it.
+type Part struct {
+	Ranks   int
+	Program string // a file, a name in PATH, or the directory of a Go main package
+	Args    []string
+
+	Dir string   // where the ranks start; "": here. The program is looked up from here anyway.
+	Env []string // NAME=VALUE, over the job's
+}
+
+// part is a Part as the supervisor gets it.
+type part struct {
+	Ranks   int
+	Program program
+	Name    string // of the program, as the user gave it
+	Args    []string
+	Env     []string // all of it
+	Dir     string   // absolute, or empty
+}
+
+func (p *Part) validate() error {
+	switch {
+	case p.Ranks < 1:
+		return fail(StatusUsage, "%d ranks: expected at least 1", p.Ranks)
+	case p.Ranks > MaxRanks:
+		return fail(StatusUsage, "%d ranks: expected at most %d", p.Ranks, MaxRanks)
+	case p.Program == "":
+		return fail(StatusUsage, "no program given")
+	}
+	for _, kv := range p.Env {
+		if err := checkVariable(kv); err != nil {
+			return &Error{Status: StatusUsage, Err: err}
+		}
+	}
+	return nil
+}
+
+// checkVariable says whether NAME=VALUE can be given to a rank.
+func checkVariable(kv string) error {
+	name, _, ok := strings.Cut(kv, "=")
+	switch {
+	case !ok || name == "":
+		return fmt.Errorf("%q: expected NAME=VALUE", kv)
+	case strings.ContainsRune(kv, 0):
+		return fmt.Errorf("%s: a value can't have a zero byte", name)
+	case foreign(name):
+		return fmt.Errorf("%s: this variable is the launcher's own", name)
+	}
+	return nil
+}
+
+// resolve finds the part's program and folder.
+func (p *Part) resolve(env []string) (part, error) {
+	r := part{Ranks: p.Ranks, Name: p.Program, Args: p.Args, Env: append(append([]string{}, env...), p.Env...)}
+	var err error
+	if r.Program, err = findProgram(p.Program); err != nil {
+		return r, err
+	}
+	if p.Dir == "" {
+		return r, nil
+	}
+	if r.Dir, err = filepath.Abs(p.Dir); err != nil {
+		return r, fail(StatusInternal, "%w", err)
+	}
+	st, err := os.Stat(r.Dir)
+	switch {
+	case err != nil:
+		return r, fail(StatusUsage, "working directory: %w", err)
+	case !st.IsDir():
+		return r, fail(StatusUsage, "working directory: %s is no directory", p.Dir)
+	}
+	if r.Program.File != "" {
+		if r.Program.File, err = filepath.Abs(r.Program.File); err != nil {
+			return r, fail(StatusInternal, "%w", err)
+		}
+	}
+	r.Env = append(r.Env, "PWD="+r.Dir)
+	return r, nil
+}
+
+// argv is what the program gets: built, it has the name of its file.
+func (p *part) argv() []string {
+	name := p.Name
+	if p.Program.Package != "" {
+		name = p.Program.File
+	}
+	return append([]string{name}, p.Args...)
+}
+
+// ranksOf is the size of a job.
+func ranksOf(parts []part) int {
+	n := 0
+	for _, p := range parts {
+		n += p.Ranks
+	}
+	return n
+}

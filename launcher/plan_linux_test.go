@@ -1,0 +1,85 @@
+package launcher
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+func TestPlan(t *testing.T) {
+	var home unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &home); err != nil {
+		t.Fatal(err)
+	}
+	n := home.Count()
+	for _, c := range []struct {
+		mode      Bind
+		ranks     int
+		bind, own bool
+	}{
+		{BindAuto, 1, true, true},
+		{BindAuto, n, true, true},
+		{BindAuto, n + 1, false, false},
+		{BindCore, n + 1, true, false},
+		{BindNone, 1, false, false},
+		{BindNUMA, 1, true, false},
+	} {
+		p, err := newPlan([]part{{Ranks: c.ranks - 1}, {Ranks: 1}}, c.mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := p.seats[len(p.seats)-1]
+		if p.own != c.own || len(p.cores) != n || len(p.seats) != c.ranks || (last.cores != nil) != c.bind || last.part != 1 {
+			t.Errorf("%+v: %+v", c, p)
+		}
+		if c.mode == BindCore && last.cores[0] != p.cores[0] { // counted round
+			t.Errorf("%+v: %+v", c, p)
+		}
+	}
+}
+
+func TestNUMANodes(t *testing.T) {
+	sys := t.TempDir()
+	for node, list := range map[string]string{"node0": "0-3,8-9\n", "node1": "4-7,10-11\n", "node2": "\n", "power": "0-11\n"} {
+		if err := os.Mkdir(filepath.Join(sys, node), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(sys, node, "cpulist"), []byte(list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		sys   string
+		cores []int
+		want  [][]int
+	}{
+		{sys, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, [][]int{{0, 1, 2, 3, 8}, {4, 5, 6, 7}}},
+		{sys, []int{5, 11}, [][]int{{5, 11}}},
+		{sys, []int{1, 10, 12}, [][]int{{1}, {10}, {12}}},
+		{sys + "/none", []int{0, 1}, [][]int{{0, 1}}},
+	} {
+		got := numaNodes(c.sys, c.cores)
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%v: (-want +got)\n%s", c.cores, d)
+		}
+		for _, core := range c.cores {
+			if len(nodeOf(got, core)) == 0 {
+				t.Errorf("%v: core %d has no node", c.cores, core)
+			}
+		}
+	}
+}
+
+func TestParseRanges(t *testing.T) {
+	for _, ids := range [][]int{nil, {3}, {0, 1, 2}, {0, 1, 3, 5, 6}} {
+		if d := cmp.Diff(ids, parseRanges(ranges(ids)+"\n")); d != "" {
+			t.Errorf("%v: %s", ids, d)
+		}
+	}
+	if got := parseRanges("x,1-x,2,-5,5-2,0-999999999"); !cmp.Equal(got, []int{2}) {
+		t.Error(got)
+	}
+}
