@@ -12,7 +12,7 @@ type Comm struct {
 	world   *World
 	context uint32
 	rank    int
-	size    int
+	size    int // 0 when it was freed
 }
 
 // hidden is the context of the calls that are made of messages themselves, like
@@ -22,7 +22,7 @@ const hidden = 1 << 31
 // Rank is this process's number in the communicator, from 0.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size is how many ranks the communicator has.
+// Size is how many ranks the communicator has: 0 when it was freed.
 func (c *Comm) Size() int { return c.size }
 
 // World is the world that the communicator belongs to.
@@ -55,6 +55,9 @@ func (c *Comm) checkFrom(peer, tag int) error {
 
 // checkOdd checks what is not an ordinary rank and tag.
 func (c *Comm) checkOdd(peer, tag int, recv bool) error {
+	if c.size == 0 {
+		return ErrFreed
+	}
 	also, anyTag := "", ""
 	if recv {
 		also, anyTag = ", for any comm.AnySource", " (for any tag use comm.AnyTag)"
@@ -74,6 +77,9 @@ func (c *Comm) checkOdd(peer, tag int, recv bool) error {
 // It is the dissemination algorithm: in round k each rank tells the rank 2ᵏ above
 // it, and hears from the one 2ᵏ below; ⌈log₂ size⌉ rounds.
 func (c *Comm) Barrier(ctx context.Context) error {
+	if c.size == 0 {
+		return c.fail("Barrier", noPeer, 0, nil, ErrFreed)
+	}
 	for k := 1; k < c.size; k *= 2 {
 		to, from := (c.rank+k)%c.size, (c.rank-k+c.size)%c.size
 		if err := c.send(ctx, "Barrier", c.context|hidden, nil, to, k); err != nil {

@@ -18,7 +18,7 @@
 //
 // # What is where
 //
-// Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm].
+// Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm], [Comm.Dup].
 //
 // Blocking: [Send], [Recv]; of single values [SendOne], [RecvOne]; of any length
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together

@@ -186,3 +186,31 @@ func ExampleWaitAny() {
 	})
 	// Output: 15 -1
 }
+
+// A library sends on a communicator of its own: its messages and the program's
+// can't meet, though they have one tag.
+func ExampleComm_Dup() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		own, err := c.Dup(ctx)
+		if err != nil {
+			return err
+		}
+		if err := comm.SendOne(ctx, c, 1, c.Rank(), 0); err != nil {
+			return err
+		}
+		if err := comm.SendOne(ctx, own, 2, c.Rank(), 0); err != nil {
+			return err
+		}
+		theirs, _, err := comm.RecvOne[int](ctx, own, comm.AnySource, comm.AnyTag)
+		if err != nil {
+			return err
+		}
+		mine, _, err := comm.RecvOne[int](ctx, c, comm.AnySource, comm.AnyTag)
+		if err != nil {
+			return err
+		}
+		fmt.Println(mine, theirs)
+		return own.Free()
+	})
+	// Output: 1 2
+}

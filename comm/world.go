@@ -47,6 +47,7 @@ type World struct {
 	unexpectedBytes int64
 	probes          []*request // blocked in Probe
 	count           counters
+	contexts        uint64 // that this rank has given out
 	closed          bool
 }
 
