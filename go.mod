@@ -26,6 +26,7 @@ require (
 )
 
 tool (
+	github.com/verbena-mpi/verbena/launcher/verbrun
 	golang.org/x/perf/cmd/benchstat
 	honnef.co/go/tools/cmd/staticcheck
 	mvdan.cc/gofumpt

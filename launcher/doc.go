@@ -29,19 +29,12 @@
 //
 // # Exit status
 //
-//	0        every rank exited with status 0 (and had finalized, if it had joined)
-//	1–255    the status of the first rank to fail
-//	128+n    the first rank to fail was killed by signal n
-//	1        the first rank to fail exited with status 0 after joining the job
-//	         and before finalizing, broke the protocol, or left a barrier
-//	         unfinished; or a program didn't build
-//	n        a rank called abort with status n (0 counts as 1)
-//	124      the time limit ended the job
-//	125      the launcher itself failed
-//	126      the program can't be executed
-//	127      there is no such program
-//	128+2    a second interrupt ended the job
-//	2        the command line was wrong
+// The status of a job is that of the first rank to fail; one that was killed by
+// signal n counts as 128+n, and an abort as the status that it names. The
+// launcher's own are StatusUsage (2), StatusTimeout (124), StatusInternal (125),
+// StatusNotExecutable (126), StatusNotFound (127), StatusBuild (1), and 128+2
+// for a second interrupt. docs/LAUNCHING.md has a table of all cases, each of
+// which is a test.
 //
 // The first rank to fail is the first in the order in which processes died,
 // not in the order in which the launcher noticed. One line on standard error
@@ -61,19 +54,28 @@
 // # Streams
 //
 // Rank 0 gets the launcher's standard input itself, or a pipe with what is
-// typed if that is a terminal; the others get /dev/null. Output is passed on in
-// whole lines of up to a mebibyte; an unfinished line is shown at once only at
-// a terminal, to whoever is typing. If the reader of the output goes away, the
-// ranks go on and the output is dropped; if it can't be written for another
-// reason (a full disk), the job's status is 125 unless a rank has failed.
+// typed if that is a terminal; the others get /dev/null. With InputAll every
+// rank has a pipe, and what has been read is written to all of them before more
+// is read. Output is passed on in whole lines of up to a mebibyte; an unfinished
+// line is shown at once only at a terminal, to whoever is typing. Tags and times
+// are put where streams meet (sink), which knows when a line really begins. If
+// the reader of the output goes away, the ranks go on and the output is dropped;
+// if it can't be written for another reason (a full disk), the job's status is
+// 125 unless a rank has failed.
 //
 // The launcher waits for whoever reads its output as long as it takes: that is
 // its one wait without a limit, and a signal ends it.
+//
+// # Placement
+//
+// Where each rank runs is decided in one plan, before any is started: DryRun
+// prints the same one that Run follows. Only the thread that starts ranks is
+// moved, and each rank inherits from it.
 //
 // # Environment
 //
 // Ranks get PMI_FD, PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS and,
 // if each has a core of its own, VERBENA_OWN_CORE=1. What another launcher has
 // said about itself in variables of PMI and PMIx is removed; all else is passed
-// on as it is, GOMAXPROCS included.
+// on as it is, GOMAXPROCS included. A Part may add variables.
 package launcher

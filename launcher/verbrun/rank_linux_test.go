@@ -58,6 +58,11 @@ func asRank(as string) int {
 		for start := time.Now(); time.Since(start) < 2*time.Second; {
 		}
 		return 8
+	case "panic", "nil", "absent": // this rank, while others wait
+		if arg == strconv.Itoa(rank) {
+			return fallOver(as)
+		}
+		as = "unfinished"
 	case "exact": // say it, and no newline
 		fmt.Print(arg)
 		return 0
@@ -82,6 +87,18 @@ func asRank(as string) int {
 		return 98
 	}
 	return code
+}
+
+// fallOver is an end without a word to the launcher.
+func fallOver(how string) int {
+	switch how {
+	case "panic":
+		panic("all is lost")
+	case "nil":
+		var p *int
+		return *p
+	}
+	return 0
 }
 
 // joined is for ranks that speak to their launcher.
