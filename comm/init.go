@@ -54,6 +54,7 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
 	}
+	reportCrashes(job.Crash)
 	prof, err := startProfile(os.Getenv("VERBENA_PPROF"), job.Rank, log)
 	var w *World
 	if err == nil {

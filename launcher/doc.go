@@ -63,6 +63,11 @@
 // if it can't be written for another reason (a full disk), the job's status is
 // 125 unless a rank has failed.
 //
+// What a rank writes to its standard error from a line on that looks like a crash
+// of Go's runtime is held back until it is clear whether it is one, for half a
+// second or until the ranks have gone: of several ranks that crash one trace is
+// shown. docs/DEBUGGING.md has the rule.
+//
 // The launcher waits for whoever reads its output as long as it takes: that is
 // its one wait without a limit, and a signal ends it.
 //
@@ -75,7 +80,8 @@
 // # Environment
 //
 // Ranks get PMI_FD, PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS and,
-// if each has a core of its own, VERBENA_OWN_CORE=1. What another launcher has
+// if each has a core of its own, VERBENA_OWN_CORE=1. VERBENA_CONTROL names the
+// descriptors of the control connection (package internal/control). What another launcher has
 // said about itself in variables of PMI and PMIx is removed; all else is passed
 // on as it is, GOMAXPROCS included. A Part may add variables.
 package launcher

@@ -3,6 +3,8 @@ package launcher
 import (
 	"strconv"
 	"strings"
+
+	"github.com/verbena-mpi/verbena/internal/control"
 )
 
 // rankPMIFD is where a rank finds its connection.
@@ -35,7 +37,7 @@ func environ(base []string, rank, size int, ownCore bool) []string {
 // foreign: verbrun may itself have been started by a launcher, or by a rank.
 func foreign(name string) bool {
 	switch name {
-	case "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "VERBENA_OWN_CORE":
+	case "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "VERBENA_OWN_CORE", control.Env:
 		return true
 	}
 	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_")

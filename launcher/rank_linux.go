@@ -21,6 +21,7 @@ type rank struct {
 	pmi      pmiConn
 	in       *os.File // the write end of its stdin, or nil
 	out, err *stream
+	link     *link
 
 	started bool
 	reaped  bool // its pid may belong to somebody else
@@ -29,6 +30,8 @@ type rank struct {
 
 	abort   *failure // it called abort, and that isn't judged yet
 	abortNo int      // how many had called it before
+
+	explained bool // its crash was reported already
 }
 
 // launch starts one rank. The caller's thread is locked: the child inherits
@@ -57,6 +60,7 @@ func (r *rank) launch(p *part, env []string, stdin *os.File) error {
 		return err
 	}
 	ends = append(ends, theirs)
+	defer r.link.given()
 	r.pidfd = -1
 	var theirLife int
 	if r.life, theirLife = lifeline(); theirLife >= 0 {
@@ -65,7 +69,7 @@ func (r *rank) launch(p *part, env []string, stdin *os.File) error {
 	r.pid, err = syscall.ForkExec(p.Program.File, p.argv(), &syscall.ProcAttr{
 		Dir:   p.Dir,
 		Env:   env,
-		Files: []uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), theirs.Fd()},
+		Files: append([]uintptr{stdin.Fd(), outW.Fd(), errW.Fd(), theirs.Fd()}, r.link.files()...),
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &r.pidfd},
 	})
 	if err != nil {

@@ -20,13 +20,14 @@ func (v *supervisor) start() error {
 		return fail(StatusInternal, "%w", err)
 	}
 	defer func() { _ = null.Close() }()
+	v.name = "verbrun-" + strconv.Itoa(os.Getpid()) + "-" + token()
 	size := len(plan.seats)
 	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
 	for i, seat := range plan.seats {
 		if v.spec.ReportBindings {
 			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
 		}
-		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr}}
+		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: &hold{}}, link: newLink()}
 		if err := v.direct(r, size); err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func (v *supervisor) start() error {
 		if err != nil {
 			return fail(StatusInternal, "stdin of rank %d: %w", i, err)
 		}
-		if err := r.launch(p, environ(p.Env, i, size, plan.own), stdin); err != nil {
+		if err := r.launch(p, append(environ(p.Env, i, size, plan.own), r.link.env(v.name)...), stdin); err != nil {
 			return err
 		}
 		demote(r.pid, v.realtime)
@@ -79,7 +80,7 @@ func (v *supervisor) direct(r *rank, size int) (err error) {
 
 // serve starts the goroutines of each rank.
 func (v *supervisor) serve() {
-	v.server = pmi.NewServer("verbrun-"+strconv.Itoa(os.Getpid())+"-"+token(), len(v.ranks), pmiEvents{v})
+	v.server = pmi.NewServer(v.name, len(v.ranks), pmiEvents{v})
 	for _, r := range v.ranks {
 		v.server.SetApp(r.id, r.app)
 		r.out.prompts, r.err.prompts = v.prompts, v.prompts && terminal(os.Stderr)

@@ -20,6 +20,8 @@ type stream struct {
 	prompts bool
 	// ends is set by cut, before the deadline that makes copy look at it.
 	ends atomic.Bool
+	// hold keeps back what may be the trace of a crash; nil: nothing is.
+	hold *hold
 }
 
 // promptDelay is how long an unfinished line may be a line being written.
@@ -30,6 +32,10 @@ const promptDelay = 50 * time.Millisecond
 func (s *stream) copy() {
 	defer func() { _ = s.f.Close() }()
 	emit := func(p []byte) { s.to.put(&s.who, p) }
+	if s.hold != nil {
+		emit = s.hold.around(emit)
+		defer s.hold.end()
+	}
 	for {
 		if s.prompts {
 			s.wait()

@@ -74,6 +74,7 @@ type supervisor struct {
 	stderr *sink
 	files  []*sink // of ranks' output
 
+	name   string // of the job
 	ranks  []*rank
 	byPid  map[int]*rank
 	reaper *reaper
@@ -192,10 +193,15 @@ func (v *supervisor) refuse(err error) Result {
 
 // say prints one line. In a hurry it doesn't wait until somebody reads it.
 func (v *supervisor) say(line string) {
+	v.put(func() { fmt.Fprintf(v.stderr, "verbrun: %s\n", line) })
+}
+
+// put calls f, which prints something, with the patience of say.
+func (v *supervisor) put(f func()) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
-		fmt.Fprintf(v.stderr, "verbrun: %s\n", line)
+		f()
 	}()
 	var limit <-chan time.Time
 	if v.hurry {
@@ -216,6 +222,7 @@ func (v *supervisor) say(line string) {
 }
 
 func (v *supervisor) result() Result {
+	v.explain()
 	for _, f := range v.files {
 		f.closeFile()
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/verbena-mpi/verbena/internal/control"
 )
 
 // taken: the launcher's descriptor belongs to the process and not to a value,
@@ -136,4 +138,5 @@ func forget() {
 	for _, s := range signs {
 		_ = os.Unsetenv(s.name)
 	}
+	_ = os.Unsetenv(control.Env)
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/internal/control"
 )
 
 // join connects to the launcher that the place names.
@@ -15,16 +17,41 @@ func (p *place) join(ctx context.Context) (*Job, error) {
 	if p.fd < 0 {
 		return p.dial(ctx)
 	}
-	f, err := adopt(p.fd)
+	f, err := adopt(p.fd, "PMI_FD")
 	if err != nil {
 		return nil, fmt.Errorf("bootstrap: rank %d: PMI_FD=%d: %w: left over from another job? %s", p.rank, p.fd, err, useThis)
 	}
-	return join(ctx, p.rank, p.size, f)
+	j, err := join(ctx, p.rank, p.size, f)
+	if err == nil && j.verbrun {
+		j.Control, j.Crash = adoptControl(j.Name)
+	}
+	return j, err
+}
+
+// adoptControl takes over what verbrun gives besides PMI: the control connection,
+// and the file for last words. Both are nil if it gave none to this job, as when
+// the variable is left over from another.
+func adoptControl(job string) (*control.Conn, *os.File) {
+	p, err := control.ParsePlace(os.Getenv(control.Env))
+	if err != nil || p.Job != job {
+		return nil, nil
+	}
+	var crash *os.File
+	var st unix.Stat_t
+	if unix.Fstat(p.Crash, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		unix.CloseOnExec(p.Crash)
+		crash = os.NewFile(uintptr(p.Crash), "crash")
+	}
+	f, err := adopt(p.Conn, control.Env)
+	if err != nil {
+		return nil, crash
+	}
+	return control.NewConn(f), crash
 }
 
 // adopt takes an inherited socket over. A stale number may well be an open
 // file: what would be written to it then is somebody's data.
-func adopt(fd int) (*os.File, error) {
+func adopt(fd int, name string) (*os.File, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, err
@@ -39,5 +66,5 @@ func adopt(fd int) (*os.File, error) {
 	if err := unix.SetNonblock(fd, true); err != nil { // so that deadlines work
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), "PMI_FD"), nil
+	return os.NewFile(uintptr(fd), name), nil
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/verbena-mpi/verbena/internal/control"
 	"github.com/verbena-mpi/verbena/internal/pmi"
 )
 
@@ -29,6 +30,12 @@ type Job struct {
 	// Name is the launcher's name for the job, the same in all ranks and empty
 	// in a job started alone.
 	Name string
+
+	// Control is the connection for exits and dumps, and Crash the file for the
+	// last words of a crash. They are the caller's to close, and nil where the
+	// launcher gives none: only verbrun does.
+	Control *control.Conn
+	Crash   *os.File
 
 	client  *pmi.Client // nil in a job started alone
 	value   int         // most bytes of a PMI value

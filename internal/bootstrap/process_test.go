@@ -97,7 +97,7 @@ func oneRank(t *testing.T, as string, serve func(pmi.Conn) error) (string, error
 	}
 	unix.CloseOnExec(fds[0])
 	unix.CloseOnExec(fds[1])
-	ours, err := adopt(fds[0])
+	ours, err := adopt(fds[0], "ours")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestAdoptDatagram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = syscall.Close(fds[0]), syscall.Close(fds[1]) }()
-	if _, err := adopt(fds[0]); err == nil {
+	if _, err := adopt(fds[0], "x"); err == nil {
 		t.Error("took a datagram socket")
 	}
 }

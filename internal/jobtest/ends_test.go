@@ -22,9 +22,12 @@ var ends = []struct {
 	{"status", 7, `called abort with status 7: wrapped: seven is enough`, `wrapped: seven is enough\n`},
 	{"silent", 9, `called abort with status 9`, ``},
 	{"abort", 7, `called abort with status 7: seven is enough`, ``},
-	{"panic", 2, `exited with status 2`, `panic: all is lost\n`},
-	{"goroutine", 2, `exited with status 2`, `panic: all is lost elsewhere\n`},
-	{"exit", 3, `exited with status 3`, ``},
+	{"panic", 2, `crashed at \S+ends.go:\d+: panic: all is lost`, `panic: all is lost\n`},
+	{"goroutine", 2, `crashed at \S+ends.go:\d+: panic: all is lost elsewhere`, `panic: all is lost elsewhere\n`},
+	{"nil", 2, `crashed at \S+ends.go:\d+: panic: runtime error: invalid memory address or nil pointer dereference`, `\[signal SIGSEGV`},
+	{"map", 2, `crashed at \S+crash.go:\d+: fatal error: concurrent map (\w+ and map )?writes?`, `goroutine \d+`},
+	{"exit", 3, `exited with status 3 after joining the job and before finalizing`, ``},
+	{"exit0", 1, `exited with status 0 after joining the job and before finalizing`, ``},
 	{"unclosed", 1, `exited with status 0 after joining the job and before finalizing`, ``},
 }
 
@@ -65,7 +68,8 @@ func TestAlone(t *testing.T) {
 	}
 	// What fails does so without a launcher, too.
 	for _, tt := range ends {
-		if tt.how == "unclosed" {
+		switch tt.how {
+		case "unclosed", "exit0":
 			continue // that is forgiven: there is nobody to mislead
 		}
 		j := spec{}.start(t, "ranks", "end", tt.how)

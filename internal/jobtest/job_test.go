@@ -45,14 +45,17 @@ type job struct {
 // usual is the limit of a job that has none of its own.
 const usual = 60 * time.Second
 
-// start starts the program, one of those that were built.
+// start starts the program, one of those that were built, or any by its path.
 func (s spec) start(t *testing.T, program string, args ...string) *job {
 	t.Helper()
 	j := &job{t: t, tmp: t.TempDir(), shm: sharedFiles(), asked: map[int]bool{}, limit: s.limit}
 	if j.limit == 0 {
 		j.limit = usual
 	}
-	argv := append([]string{filepath.Join(bin, program)}, args...)
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(bin, program)
+	}
+	argv := append([]string{program}, args...)
 	if s.n > 0 {
 		argv = append(append([]string{filepath.Join(bin, "verbrun"), "-n", strconv.Itoa(s.n)}, s.flags...), argv...)
 	}

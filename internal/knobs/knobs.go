@@ -36,7 +36,7 @@ var All = []Knob{
 }
 
 // given are the names that the launcher gives to ranks.
-var given = []string{"VERBENA_OWN_CORE"}
+var given = []string{"VERBENA_OWN_CORE", "VERBENA_CONTROL"}
 
 // Default is the default of a setting that there is.
 func Default(name string) string {

@@ -22,6 +22,9 @@ var modes = map[string]func(args []string){
 	"overlap":  program(overlap),
 	"end":      end,
 	"settings": program(settings),
+	"crash":    program(crash),
+	"recover":  program(recovered),
+	"child":    program(child),
 }
 
 func main() {
