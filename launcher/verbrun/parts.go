@@ -19,10 +19,10 @@ type partFlags struct {
 }
 
 func (p *partFlags) register(f *pflag.FlagSet) {
-	f.IntVarP(&p.ranks, "n", "n", 0, "how many ranks")
-	f.StringArrayVarP(&p.vars, "x", "x", nil, "give the ranks a variable: NAME=VALUE, or NAME with the value it has here")
-	f.StringArrayVar(&p.envFiles, "env-file", nil, "give the ranks the variables in a file, one NAME=VALUE or NAME a line")
-	f.StringVar(&p.dir, "wdir", "", "the folder in which the ranks start (default this one)")
+	f.IntVarP(&p.ranks, "n", "n", 0, "how many ranks: `N`")
+	f.StringArrayVarP(&p.vars, "x", "x", nil, "give the ranks a variable: `NAME=VALUE`, or NAME with the value it has here")
+	f.StringArrayVar(&p.envFiles, "env-file", nil, "give the ranks the variables in a `FILE`, one NAME=VALUE or NAME a line")
+	f.StringVar(&p.dir, "wdir", "", "the folder `DIR` in which the ranks start (default this one)")
 }
 
 // part makes a part of what was parsed, and of the program and its arguments.

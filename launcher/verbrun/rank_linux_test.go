@@ -35,7 +35,7 @@ func asRank(as string) int {
 	case "signals":
 		return showSignals(arg)
 	case "lines":
-		return writeLines(arg)
+		return writeLines(rank, arg)
 	case "sum": // of standard input; this rank waits first, until it is told
 		if arg == strconv.Itoa(rank) {
 			told := make(chan os.Signal, 1)
@@ -120,6 +120,18 @@ func joined(ctx context.Context, j *bootstrap.Job, as, arg string) (int, error) 
 		fmt.Printf("%d of %d\n", j.Rank, j.Size)
 	case "abort death":
 		return deathOrder(j.Rank, arg, func() { j.Abort(4, "a peer died") }), nil
+	case "abort lines": // after all have written theirs
+		if code := writeLines(j.Rank, "2000"); code != 0 {
+			return code, nil
+		}
+		if err := j.Barrier(ctx); err != nil {
+			return 0, err
+		}
+		if mine {
+			j.Abort(7, "enough")
+			return 9, nil
+		}
+		select {} // the launcher ends this
 	case "abort":
 		if err := j.Barrier(ctx); err != nil {
 			return 0, err
@@ -166,8 +178,7 @@ func showSignals(arg string) int {
 }
 
 // writeLines writes n lines of many lengths to both streams.
-func writeLines(arg string) int {
-	rank, _ := place()
+func writeLines(rank int, arg string) int {
 	n, _ := strconv.Atoi(arg)
 	w := bufio.NewWriterSize(os.Stdout, 777) // writes end anywhere
 	for i := range n {

@@ -117,6 +117,41 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
+// What all ranks wrote before one of them aborted arrives.
+func TestLastWordsOfAll(t *testing.T) {
+	status, out, errs := ranks(t, "abort lines:1", "-n", "3", "--tag-output")
+	body, line, _ := strings.Cut(errs, "verbrun: ")
+	if status != 7 || !strings.HasPrefix(line, "rank 1 (pid ") {
+		t.Errorf("%d, %q", status, line)
+	}
+	next := numbers(t, out+body, true)
+	for r := range 3 {
+		if n, e := next[fmt.Sprint(r)], next[fmt.Sprint("e", r)]; n != 2000 || e != 200 {
+			t.Errorf("rank %d: %d and %d lines", r, n, e)
+		}
+	}
+}
+
+// A process that isn't of the job holds a rank's output open: nobody waits for it.
+func TestHeldOpen(t *testing.T) {
+	j := prepare(t, nil, "-n", "1", "sh", "-c", `echo $$; read x; echo end`)
+	in, err := j.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.start()
+	j.until("its number", func() bool { return strings.HasSuffix(j.out.String(), "\n") })
+	held, err := os.OpenFile("/proc/"+strings.TrimSpace(j.out.String())+"/fd/1", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Close() }()
+	_ = in.Close()
+	if status := j.wait(); status != 0 || !strings.HasSuffix(j.out.String(), "\nend\n") {
+		t.Errorf("%d, %q, %q", status, j.out.String(), j.err.String())
+	}
+}
+
 // Nobody reads any more: the ranks go on, and their status counts.
 func TestClosedOutput(t *testing.T) {
 	r, w, err := os.Pipe()

@@ -89,6 +89,22 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// What is typed goes to all who are to have it.
+func TestTerminalAll(t *testing.T) {
+	j := prepare(t, nil, "-n", "2", "--stdin=all", "sh", "-c", `echo ready; read x; echo "$PMI_RANK has $x"; cat`)
+	user, screen := atTerminal(t, j)
+	j.until("ready", func() bool { return strings.Count(screen.String(), "ready\n") == 2 })
+	if _, err := user.WriteString("this\n\x04"); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"0 has this\n", "1 has this\n"} {
+		j.until(line, func() bool { return strings.Contains(screen.String(), line) })
+	}
+	if status := j.wait(); status != 0 {
+		t.Errorf("%d, %q", status, screen.String())
+	}
+}
+
 // An interrupt from the keyboard arrives once.
 func TestTerminalInterrupt(t *testing.T) {
 	j := prepareRanks(t, "signals:quiet", "-n", "2")
