@@ -4,6 +4,9 @@ package osu_test
 import (
 	"bytes"
 	"context"
+	"flag"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -17,22 +20,47 @@ import (
 	"github.com/verbena-mpi/verbena/comm"
 )
 
-// commands builds the launcher and the benchmarks, and returns their folder.
+// bin is the folder of what was built, once for all tests.
+var bin string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		if runtime.GOOS == "linux" && !testing.Short() {
+			var err error
+			if bin, err = build(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			defer func() { _ = os.RemoveAll(bin) }()
+		}
+		return m.Run()
+	}())
+}
+
+// build builds the launcher and the benchmarks.
+func build() (string, error) {
+	dir, err := os.MkdirTemp("", "verbena-osu-")
+	if err != nil {
+		return "", err
+	}
+	args := []string{"build", "-o", dir + "/", "../launcher/verbrun"}
+	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "init", "hello"} {
+		args = append(args, "./"+name)
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go %v: %w\n%s", args, err, out)
+	}
+	return dir, nil
+}
+
+// commands returns the folder of the launcher and the benchmarks.
 func commands(t *testing.T) string {
 	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the launcher runs ranks on Linux only")
+	if bin == "" {
+		t.Skip("builds and runs commands, on Linux, and not in short mode")
 	}
-	if testing.Short() {
-		t.Skip("builds and runs commands")
-	}
-	dir := t.TempDir()
-	for _, pkg := range []string{"../launcher/verbrun", "./latency", "./bw"} {
-		if out, err := exec.Command("go", "build", "-o", dir+"/", pkg).CombinedOutput(); err != nil {
-			t.Fatalf("building %s: %v\n%s", pkg, err, out)
-		}
-	}
-	return dir
+	return bin
 }
 
 // result is what a command printed, and its exit status.
@@ -68,15 +96,28 @@ func TestTables(t *testing.T) {
 		name, args string
 		columns    string
 		values     string // of each row, after the size
+		comment    string // between title and columns
 	}{
-		{"latency", "", "# Size       Avg Latency(us)", "N"},
-		{"latency", "-c -z50,99", "# Size       Avg Latency(us)        Validation  P50 Tail Lat(us)  P99 Tail Lat(us)", "N Pass N N"},
-		{"latency", "-c -a alloc", "# Size       Avg Latency(us)        Validation", "N Pass"},
-		{"bw", "", "# Size      Bandwidth (MB/s)", "N"},
-		{"bw", "-c -b multiple", "# Size      Bandwidth (MB/s)        Validation", "N Pass"},
-		{"bw", "-c -a alloc -z", "# Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P90 Tail BW(MB/s) P99 Tail BW(MB/s)", "N Pass N N N"},
+		{"latency", "", "# Size       Avg Latency(us)", "N", ""},
+		{"latency", "-c -z50,99", "# Size       Avg Latency(us)        Validation  P50 Tail Lat(us)  P99 Tail Lat(us)", "N Pass N N", ""},
+		{"latency", "-c -a alloc", "# Size       Avg Latency(us)        Validation", "N Pass", ""},
+		{"bw", "", "# Size      Bandwidth (MB/s)", "N", ""},
+		{"bw", "-c -b multiple", "# Size      Bandwidth (MB/s)        Validation", "N Pass", ""},
+		{"bw", "-c -a alloc -z", "# Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P90 Tail BW(MB/s) P99 Tail BW(MB/s)", "N Pass N N N", ""},
+		{"bibw", "", "# Size      Bandwidth (MB/s)", "N", ""},
+		{"bibw", "-c -b multiple", "# Size      Bandwidth (MB/s)        Validation", "N Pass", ""},
+		{"multi_lat", "", "# Size       Avg Latency(us)", "N", ""},
+		{"multi_lat", "-c -z99 -p 1", "# Size       Avg Latency(us)        Validation  P99 Tail Lat(us)", "N Pass N", ""},
+		{"mbw_mr", "", "# Size                  MB/s        Messages/s", "N N", "# [ pairs: 1 ] [ window size: 64 ]"},
+		{"mbw_mr", "-c -R 0 -W 8", "# Size                  MB/s        Validation", "N Pass", "# [ pairs: 1 ] [ window size: 8 ]"},
 	}
-	titles := map[string]string{"latency": "OSU MPI Latency Test", "bw": "OSU MPI Bandwidth Test"}
+	titles := map[string]string{
+		"latency":   "OSU MPI Latency Test",
+		"bw":        "OSU MPI Bandwidth Test",
+		"bibw":      "OSU MPI Bi-Directional Bandwidth Test",
+		"multi_lat": "OSU MPI Multi Latency Test",
+		"mbw_mr":    "OSU MPI Multiple Bandwidth / Message Rate Test",
+	}
 	number := regexp.MustCompile(`\d+\.\d\d\b`)
 	for _, tt := range tests {
 		t.Run(tt.name+" "+tt.args, func(t *testing.T) {
@@ -86,6 +127,9 @@ func TestTables(t *testing.T) {
 				t.Fatalf("status %d, stderr %q", got.status, got.stderr)
 			}
 			want := []string{"", "# " + titles[tt.name] + " v7.4 (verbena " + comm.Version + ")", "# Datatype: MPI_CHAR.", tt.columns}
+			if tt.comment != "" { // and no blank line
+				want = []string{want[1], tt.comment, want[2], want[3]}
+			}
 			for _, size := range []string{"16384", "32768", "65536"} {
 				want = append(want, size+" "+tt.values)
 			}
@@ -104,23 +148,29 @@ func TestTables(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := commands(t)
 	tests := []struct {
-		n, args, stdout, stderr string
+		n, name, args, stdout, stderr string
 	}{
-		{"2", "-q", "Usage: latency [options]\n", "Invalid option [-q]\n"},
-		{"2", "-i 0", "Usage: latency [options]\n", "Invalid number of iterations [-i 0]\n"},
-		{"1", "", "", "This test requires exactly two processes\n"},
-		{"3", "", "", "This test requires exactly two processes\n"},
+		{"2", "latency", "-q", "Usage: latency [options]\n", "Invalid option [-q]\n"},
+		{"2", "latency", "-i 0", "Usage: latency [options]\n", "Invalid number of iterations [-i 0]\n"},
+		{"1", "latency", "", "", "This test requires exactly two processes\n"},
+		{"3", "latency", "", "", "This test requires exactly two processes\n"},
+		{"3", "bibw", "", "", "This test requires exactly two processes\n"},
+		{"1", "multi_lat", "", "", "This test requires at least two processes\n"},
+		{"1", "mbw_mr", "", "", "This test requires at least two processes\n"},
+		{"3", "mbw_mr", "-p 2", "Usage: mbw_mr [options]\n", "Invalid number of pairs [-p 2]\n"},
+		{"2", "multi_lat", "-W 4", "Usage: multi_lat [options]\n", "Invalid option [-W]\n"},
+		{"2", "hello", "-m 8", "Usage: hello [options]\n", "Invalid option [-m]\n"},
 	}
 	for _, tt := range tests {
-		got := verbrun(t, dir, tt.n, "latency", strings.Fields(tt.args)...)
+		got := verbrun(t, dir, tt.n, tt.name, strings.Fields(tt.args)...)
 		if got.status != 1 {
-			t.Errorf("%s ranks, %q: status %d", tt.n, tt.args, got.status)
+			t.Errorf("%s ranks, %s %q: status %d", tt.n, tt.name, tt.args, got.status)
 		}
 		if strings.Count(got.stdout, "Usage") != strings.Count(tt.stdout, "Usage") || !strings.HasPrefix(got.stdout, tt.stdout) {
-			t.Errorf("%s ranks, %q: stdout %q, want %q", tt.n, tt.args, got.stdout, tt.stdout)
+			t.Errorf("%s ranks, %s %q: stdout %q, want %q", tt.n, tt.name, tt.args, got.stdout, tt.stdout)
 		}
 		if strings.Count(got.stderr, tt.stderr) != 1 {
-			t.Errorf("%s ranks, %q: stderr %q, want %q once", tt.n, tt.args, got.stderr, tt.stderr)
+			t.Errorf("%s ranks, %s %q: stderr %q, want %q once", tt.n, tt.name, tt.args, got.stderr, tt.stderr)
 		}
 	}
 }
@@ -133,5 +183,32 @@ func TestHelpAndVersion(t *testing.T) {
 	want := "# OSU MPI Bandwidth Test v7.4 (verbena " + comm.Version + ")\n"
 	if got := verbrun(t, dir, "2", "bw", "--version"); got.status != 0 || got.stdout != want || got.stderr != "" {
 		t.Errorf("--version: %+v, want %q", got, want)
+	}
+}
+
+// TestLines: the commands without a table print a title and a line.
+func TestLines(t *testing.T) {
+	dir := commands(t)
+	for name, want := range map[string]string{
+		"init":  `^# OSU MPI Init Test v7\.4 \(verbena .*\)\nnprocs: 3, min: \d+ ms, max: \d+ ms, avg: \d+ ms\n$`,
+		"hello": `^# OSU MPI Hello World Test v7\.4 \(verbena .*\)\nThis is a test with 3 processes\n$`,
+	} {
+		got := verbrun(t, dir, "3", name)
+		if got.status != 0 || got.stderr != "" || !regexp.MustCompile(want).MatchString(got.stdout) {
+			t.Errorf("%s: %+v, want %s", name, got, want)
+		}
+	}
+}
+
+// TestVaried: each size has a value for each window, in two tables.
+func TestVaried(t *testing.T) {
+	dir := commands(t)
+	got := verbrun(t, dir, "4", "mbw_mr", strings.Fields("-V -c -m 4096:16384 -i 4 -x 1")...)
+	if got.status != 0 || got.stderr != "" || !strings.Contains(got.stdout, "# [ pairs: 2 ] [ window size: varied ]\n") {
+		t.Errorf("%+v", got)
+	}
+	rows := regexp.MustCompile(`(?m)^(4096|8192|16384)( +\d+\.\d\d){8}$`).FindAllString(got.stdout, -1)
+	if len(rows) != 6 {
+		t.Errorf("%d rows, want 6:\n%s", len(rows), got.stdout)
 	}
 }

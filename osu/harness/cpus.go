@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// cpus is the table's line about where the two ranks are pinned; -1 is a rank
-// that may run on several CPUs. A comparison is worth nothing without it.
+// cpus is the table's line about where the ranks are pinned; -1 is a rank that may
+// run on several CPUs. A comparison is worth nothing without it.
 func (r *run) cpus(ctx context.Context) (string, error) {
-	mine, of1 := ownCPU(), 0
-	if r.job.rank() == 1 {
-		of1 = mine
-	}
-	of1Here, err := r.job.sum(ctx, int64(of1))
+	all, err := r.job.gather(ctx, int64(ownCPU()))
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("CPUs: %d %d", mine, of1Here), nil
+	line := "CPUs:"
+	for _, cpu := range all {
+		line += fmt.Sprintf(" %d", cpu)
+	}
+	return line, nil
 }

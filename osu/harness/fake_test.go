@@ -9,23 +9,25 @@ import (
 
 // fakeJob is a rank of a job whose ranks are goroutines.
 type fakeJob struct {
-	me, n      int
-	out, in    chan []byte
-	sums, back chan int64
-	allocated  int
+	me, n        int
+	out, in      chan []byte
+	values, back chan int64
+	allocated    int
 }
 
 func (j *fakeJob) rank() int { return j.me }
 func (j *fakeJob) size() int { return j.n }
 
 func (j *fakeJob) barrier(ctx context.Context) error {
-	_, err := j.sum(ctx, 0)
+	_, err := j.gather(ctx, 0)
 	return err
 }
 
-func (j *fakeJob) sum(_ context.Context, n int64) (int64, error) {
-	j.sums <- n
-	return n + <-j.back, nil
+func (j *fakeJob) gather(_ context.Context, n int64) ([]int64, error) {
+	j.values <- n
+	all := []int64{n, n}
+	all[1-j.me] = <-j.back
+	return all, nil
 }
 
 func (j *fakeJob) alloc(n int) []byte { j.allocated++; return make([]byte, n) }
@@ -69,18 +71,18 @@ type outcome struct {
 // takes messages in by deliver.
 func runPair(spec Spec, n int, args []string, deliver func(step int, recv, message []byte)) [2]outcome {
 	data := [2]chan []byte{make(chan []byte, 1024), make(chan []byte, 1024)}
-	sums := [2]chan int64{make(chan int64, 1), make(chan int64, 1)}
+	values := [2]chan int64{make(chan int64, 1), make(chan int64, 1)}
 	var got [2]outcome
 	var wg sync.WaitGroup
 	for me := range got {
-		j := &fakeJob{me: me, n: n, out: data[me], in: data[1-me], sums: sums[me], back: sums[1-me]}
+		j := &fakeJob{me: me, n: n, out: data[me], in: data[1-me], values: values[me], back: values[1-me]}
 		b := &fakeBody{job: j}
 		if me == 1 {
 			b.deliver = deliver
 		}
 		wg.Go(func() {
 			var stdout, stderr bytes.Buffer
-			r := &run{spec: &spec, job: j, body: b, stdout: &stdout, stderr: &stderr}
+			r := &run{spec: &spec, job: j, makeBody: func(int) Body { return b }, stdout: &stdout, stderr: &stderr}
 			err := r.start(context.Background(), args)
 			got[me] = outcome{stdout.String(), stderr.String(), err, b, j}
 		})

@@ -12,14 +12,14 @@ type job interface {
 	rank() int
 	size() int
 	barrier(ctx context.Context) error
-	sum(ctx context.Context, n int64) (int64, error) // over two ranks
+	gather(ctx context.Context, n int64) ([]int64, error) // of all ranks, to all ranks
 	alloc(n int) []byte
 	free(mem []byte)
 }
 
-// tagSum is unlike the benchmarks' tags, so that a stray message of theirs is
-// not taken for a sum.
-const tagSum = 1000
+// tagGather is unlike the benchmarks' tags, so that a stray message of theirs is
+// not taken for a part.
+const tagGather = 1000
 
 type commJob struct{ c *comm.Comm }
 
@@ -28,20 +28,27 @@ func (j commJob) size() int { return j.c.Size() }
 
 func (j commJob) barrier(ctx context.Context) error { return j.c.Barrier(ctx) }
 
-func (j commJob) sum(ctx context.Context, n int64) (int64, error) {
-	peer := 1 - j.rank()
-	mine, theirs := []int64{n}, make([]int64, 1)
-	if j.rank() == 0 {
-		if _, err := comm.Recv(ctx, j.c, theirs, peer, tagSum); err != nil {
-			return 0, err
+func (j commJob) gather(ctx context.Context, n int64) ([]int64, error) {
+	all := make([]int64, j.size())
+	if j.rank() != 0 {
+		if err := comm.SendOne(ctx, j.c, n, 0, tagGather); err != nil {
+			return nil, err
 		}
-		return n + theirs[0], comm.Send(ctx, j.c, mine, peer, tagSum)
+		_, err := comm.Recv(ctx, j.c, all, 0, tagGather)
+		return all, err
 	}
-	if err := comm.Send(ctx, j.c, mine, peer, tagSum); err != nil {
-		return 0, err
+	all[0] = n
+	for r := 1; r < len(all); r++ {
+		if _, err := comm.Recv(ctx, j.c, all[r:r+1], r, tagGather); err != nil {
+			return nil, err
+		}
 	}
-	_, err := comm.Recv(ctx, j.c, theirs, peer, tagSum)
-	return theirs[0], err
+	for r := 1; r < len(all); r++ {
+		if err := comm.Send(ctx, j.c, all, r, tagGather); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (j commJob) alloc(n int) []byte { return comm.Alloc[byte](j.c, n) }

@@ -23,9 +23,18 @@ func (r *run) steps(ctx context.Context, n int) error {
 	return nil
 }
 
+// warmUp does the iterations that are not timed. Pairs begin with the timed ones
+// together.
+func (r *run) warmUp(ctx context.Context, n int) error {
+	if err := r.steps(ctx, n); err != nil || !r.spec.Paired {
+		return err
+	}
+	return r.job.barrier(ctx)
+}
+
 // plain reads the clock twice in all.
 func (r *run) plain(ctx context.Context, skip, n int) (t timed, err error) {
-	if err = r.steps(ctx, skip); err != nil {
+	if err = r.warmUp(ctx, skip); err != nil {
 		return t, err
 	}
 	began := now()
@@ -36,7 +45,7 @@ func (r *run) plain(ctx context.Context, skip, n int) (t timed, err error) {
 
 // sampled reads the clock before each iteration, and once at the end.
 func (r *run) sampled(ctx context.Context, skip, n int) (t timed, err error) {
-	if err = r.steps(ctx, skip); err != nil {
+	if err = r.warmUp(ctx, skip); err != nil {
 		return t, err
 	}
 	stamps := r.stamps[:n+1]

@@ -11,6 +11,7 @@ const (
 	maxIterations  = 1 << 30
 	maxPercentiles = 5
 	maxDecimals    = 9
+	maxPairs       = 1 << 20
 )
 
 // largeMessage is the size above which fewer iterations are the default.
@@ -23,6 +24,9 @@ type Options struct {
 	WarmUp     Counts
 	Window     int // messages per iteration; 1 for latency
 	Multiple   bool
+	Pairs      int  // of ranks; 0: as many as there can be
+	Rates      bool // print message rates
+	Vary       bool // measure windows of several sizes
 	Alloc      bool // buffers from comm.Alloc rather than from make
 
 	Validate       bool
@@ -48,11 +52,11 @@ func (c Counts) For(size int) int {
 
 // defaults returns the options of a command line that has none.
 func defaults(m Metric) Options {
-	o := Options{Min: 1, Max: 4 << 20, ValidateWarmUp: 5, Decimals: 2}
+	o := Options{Min: 1, Max: 4 << 20, ValidateWarmUp: 5, Decimals: 2, Rates: m == Rate}
 	switch m {
 	case Latency:
 		o.Iterations, o.WarmUp, o.Window = Counts{10000, 1000}, Counts{100, 10}, 1
-	case Bandwidth:
+	case Bandwidth, Rate:
 		o.Iterations, o.WarmUp, o.Window = Counts{100, 20}, Counts{10, 2}, 64
 	}
 	return o

@@ -12,6 +12,12 @@ func (s *Spec) Parse(args []string) (Options, error) {
 	if err := getopt(&o, s.options(), args); err != nil {
 		return Options{}, err
 	}
+	if o.Vary {
+		if len(o.Percentiles) > 0 {
+			return Options{}, &usageError{"Invalid option [-z does not go with -V]"}
+		}
+		o.Window = varied[len(varied)-1]
+	}
 	if o.Multiple && o.Max > maxBytes/o.Window {
 		return Options{}, &usageError{"Invalid message size [the window's buffers do not fit into memory]"}
 	}
@@ -59,6 +65,20 @@ func (s *Spec) options() []option {
 			set:  func(o *Options, v string) (ok bool) { o.Window, ok = number(v, 1, maxWindow); return ok },
 		},
 		{
+			short: 'p', long: "pairs", takes: required, value: "N", what: "number of pairs",
+			help: "pairs of ranks (default: half as many as ranks)",
+			set:  func(o *Options, v string) (ok bool) { o.Pairs, ok = number(v, 1, maxPairs); return ok },
+		},
+		{
+			short: 'R', long: "print-rate", takes: required, value: "0|1", what: "message rate option",
+			help: "print message rates (default 1)",
+			set:  func(o *Options, v string) bool { return oneOf(&o.Rates, v, "0", "1") },
+		},
+		{
+			short: 'V', long: "vary-window", help: "vary the window, from 1 to 128 messages",
+			set: func(o *Options, _ string) bool { o.Vary = true; return true },
+		},
+		{
 			short: 'b', long: "buffer-num", takes: required, value: "single|multiple", what: "buffer number",
 			help: "one buffer for all messages, or new ones per size and,\nin a window, per message (default single)",
 			set:  func(o *Options, v string) bool { return oneOf(&o.Multiple, v, "single", "multiple") },
@@ -99,10 +119,19 @@ func (s *Spec) options() []option {
 			set:  func(o *Options, v string) (ok bool) { o.Decimals, ok = number(v, 0, maxDecimals); return ok },
 		},
 	}
-	if s.Metric != Bandwidth {
-		table = slices.DeleteFunc(table, func(opt option) bool { return opt.short == 'W' })
-	}
-	return table
+	return slices.DeleteFunc(table, func(opt option) bool {
+		switch opt.short {
+		case 'h', 'v':
+			return false
+		case 'W':
+			return s.Metric == Latency || s.Metric == Once
+		case 'p':
+			return !s.Paired
+		case 'R', 'V':
+			return s.Metric != Rate
+		}
+		return s.Metric == Once
+	})
 }
 
 // counts writes a default that depends on the message size.

@@ -36,12 +36,15 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-func TestMetricValue(t *testing.T) {
-	if got := Latency.value(8, 1, 1000, 2*time.Millisecond); got != 1 {
+func TestSpecValue(t *testing.T) {
+	if got := latencySpec.value(8, 1, 1000, 2*time.Millisecond); got != 1 {
 		t.Errorf("1000 round trips in 2 ms: %v µs one way, want 1", got)
 	}
-	if got := Bandwidth.value(1e6, 64, 10, 64*time.Millisecond); got != 10000 {
+	if got := bandwidthSpec.value(1e6, 64, 10, 64*time.Millisecond); got != 10000 {
 		t.Errorf("640 messages of 1 MB in 64 ms: %v MB/s, want 10000", got)
+	}
+	if got := bothWaysSpec.value(1e6, 64, 10, 64*time.Millisecond); got != 20000 {
+		t.Errorf("640 messages of 1 MB each way in 64 ms: %v MB/s, want 20000", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/verbena-mpi/verbena/comm"
@@ -15,10 +16,14 @@ import (
 type run struct {
 	spec    *Spec
 	job     job
-	body    Body
 	options Options
 	stdout  io.Writer
 	stderr  io.Writer
+
+	once     func(context.Context) (string, error) // instead of a body
+	makeBody func(peer int) Body
+	body     Body
+	place    place
 
 	send, recv *window // nil on the side that does not send or receive
 	spare      *window // receives what validation does not look at
@@ -29,7 +34,13 @@ type run struct {
 // line as its options.
 // Rank 0 prints. An error that is an ExitStatus has been printed already.
 func Run(ctx context.Context, c *comm.Comm, spec Spec, body Body) error {
-	r := &run{spec: &spec, job: commJob{c}, body: body, stdout: os.Stdout, stderr: os.Stderr}
+	return RunPairs(ctx, c, spec, func(int) Body { return body })
+}
+
+// RunPairs is Run for benchmarks whose body needs to know the other rank of its
+// pair. A rank without one makes no body.
+func RunPairs(ctx context.Context, c *comm.Comm, spec Spec, body func(peer int) Body) error {
+	r := &run{spec: &spec, job: commJob{c}, makeBody: body, stdout: os.Stdout, stderr: os.Stderr}
 	return r.start(ctx, os.Args[1:])
 }
 
@@ -43,6 +54,9 @@ func (r *run) start(ctx context.Context, args []string) error {
 	}
 
 	options, err := r.spec.Parse(args)
+	if err == nil {
+		err = options.pair(r.job.size())
+	}
 	var bad *usageError
 	switch {
 	case errors.As(err, &bad):
@@ -57,11 +71,25 @@ func (r *run) start(ctx context.Context, args []string) error {
 	case options.Version:
 		say(r.stdout, r.spec.title()+"\n")
 		return nil
-	case r.job.size() != 2:
+	case r.once != nil:
+		line, err := r.once(ctx)
+		if err != nil {
+			return err
+		}
+		say(r.stdout, r.spec.title()+"\n"+line+"\n")
+		return nil
+	case r.spec.Paired && r.job.size() < 2:
+		say(r.stderr, "This test requires at least two processes\n")
+		return r.fail(ctx)
+	case !r.spec.Paired && r.job.size() != 2:
 		say(r.stderr, "This test requires exactly two processes\n")
 		return r.fail(ctx)
 	}
 	r.options = options
+	r.place = r.spec.place(r.job.rank(), options.Pairs)
+	if !r.place.idle() {
+		r.body = r.makeBody(r.place.peer)
+	}
 	return r.sweep(ctx, first)
 }
 
@@ -77,7 +105,7 @@ func (r *run) fail(ctx context.Context) error {
 func (r *run) sweep(ctx context.Context, first bool) error {
 	o := &r.options
 	r.stamps = make([]time.Duration, max(o.Iterations.Small, o.Iterations.Large)+1)
-	t := &table{out: r.stdout, metric: r.spec.Metric, options: o}
+	t := &table{out: r.stdout, spec: r.spec, options: o}
 	comments, err := r.comments(ctx)
 	if err != nil {
 		return err
@@ -88,6 +116,9 @@ func (r *run) sweep(ctx context.Context, first bool) error {
 		}
 	}
 
+	if o.Vary {
+		return r.vary(ctx, t, first)
+	}
 	// After an error a peer may still be using the buffers: they are given up
 	// only when all went well.
 	if !o.Multiple {
@@ -107,10 +138,7 @@ func (r *run) sweep(ctx context.Context, first bool) error {
 			}
 		}
 		if o.Validate && !got.valid {
-			if first {
-				fmt.Fprintf(r.stdout, "DATA VALIDATION ERROR: %s exited with status 1 on message size %d.\n", r.spec.Name, size)
-			}
-			return r.fail(ctx)
+			return r.invalid(ctx, first, size)
 		}
 		if o.Multiple {
 			r.release()
@@ -118,6 +146,14 @@ func (r *run) sweep(ctx context.Context, first bool) error {
 	}
 	r.release()
 	return nil
+}
+
+// invalid ends the benchmark after a validation that has failed.
+func (r *run) invalid(ctx context.Context, first bool, size int) error {
+	if first {
+		fmt.Fprintf(r.stdout, "DATA VALIDATION ERROR: %s exited with status 1 on message size %d.\n", r.spec.Name, size)
+	}
+	return r.fail(ctx)
 }
 
 // comments returns the table's further lines, which options ask for.
@@ -142,7 +178,6 @@ func (r *run) measure(ctx context.Context, size int) (*row, error) {
 	for _, w := range []*window{r.send, r.recv, r.spare} {
 		w.resize(size)
 	}
-	r.body.Use(r.send.list(), r.recv.list())
 	if err := r.job.barrier(ctx); err != nil {
 		return nil, err
 	}
@@ -150,7 +185,12 @@ func (r *run) measure(ctx context.Context, size int) (*row, error) {
 	var t timed
 	var err error
 	skip, n := o.WarmUp.For(size), o.Iterations.For(size)
+	if r.body != nil {
+		r.body.Use(r.send.list(), r.recv.list())
+	}
 	switch {
+	case r.body == nil:
+		err = r.idle(ctx)
 	case o.Validate:
 		t, err = r.validated(ctx, size, skip, n)
 	case len(o.Percentiles) > 0 && r.job.rank() == 0:
@@ -162,11 +202,15 @@ func (r *run) measure(ctx context.Context, size int) (*row, error) {
 		return nil, err
 	}
 
-	got := &row{size: size, value: r.spec.Metric.value(size, o.Window, n, t.took)}
+	got := &row{size: size}
+	if got.value, err = r.overall(ctx, size, n, t.took); err != nil {
+		return nil, err
+	}
+	got.rate = got.value * 1e6 / float64(size)
 	if len(o.Percentiles) > 0 {
 		values := make([]float64, len(t.samples))
 		for i, took := range t.samples {
-			values[i] = r.spec.Metric.value(size, o.Window, 1, took)
+			values[i] = r.spec.value(size, o.Window, 1, took)
 		}
 		got.percentiles = percentiles(values, o.Percentiles)
 	}
@@ -174,11 +218,11 @@ func (r *run) measure(ctx context.Context, size int) (*row, error) {
 		if t.bad > 0 {
 			fmt.Fprintf(r.stderr, "%s: rank %d: %v (%d of %d iterations)\n", r.spec.Name, r.job.rank(), t.first, t.bad, skip+n)
 		}
-		total, err := r.job.sum(ctx, t.bad)
+		bad, err := r.job.gather(ctx, t.bad)
 		if err != nil {
 			return nil, err
 		}
-		got.valid = total == 0
+		got.valid = slices.Max(bad) == 0
 	}
 	return got, nil
 }

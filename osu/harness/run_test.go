@@ -43,7 +43,7 @@ func TestRunLatency(t *testing.T) {
 }
 
 func TestRunWays(t *testing.T) {
-	for _, spec := range []Spec{latencySpec, bandwidthSpec} {
+	for _, spec := range []Spec{latencySpec, bandwidthSpec, bothWaysSpec, multiSpec, rateSpec} {
 		for _, args := range []string{
 			"", "-z", "-c", "-c -u0", "-c -z -b multiple", "-b multiple", "-a alloc", "-a alloc -b multiple -c", "--clock --cpus",
 		} {
@@ -117,7 +117,7 @@ func TestValidationCatches(t *testing.T) {
 func TestValidationCatchesOverrun(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		spec := latencySpec
-		r := &run{spec: &spec, job: &fakeJob{me: 1, n: 2}, options: defaults(Latency)}
+		r := &run{spec: &spec, job: &fakeJob{me: 1, n: 2}, options: defaults(Latency), place: spec.place(1, 1)}
 		r.options.Validate = true
 		r.allocate(64)
 		r.send.resize(8)
@@ -142,7 +142,7 @@ func TestValidationCatchesOverrun(t *testing.T) {
 // TestValidationSeesSends: a send buffer must not change either.
 func TestValidationSeesSends(t *testing.T) {
 	spec := bandwidthSpec
-	r := &run{spec: &spec, job: &fakeJob{me: 0, n: 2}, options: defaults(Bandwidth)}
+	r := &run{spec: &spec, job: &fakeJob{me: 0, n: 2}, options: defaults(Bandwidth), place: spec.place(0, 1)}
 	r.allocate(64)
 	r.send.resize(64)
 	r.prepare(64, 0)
@@ -184,7 +184,7 @@ func (idleBody) Use(_, _ [][]byte)          {}
 func (idleBody) Step(context.Context) error { return nil }
 
 func TestLoopsDoNotAllocate(t *testing.T) {
-	r := &run{body: idleBody{}, stamps: make([]time.Duration, 101)}
+	r := &run{spec: &latencySpec, body: idleBody{}, stamps: make([]time.Duration, 101)}
 	ctx := context.Background()
 	for name, loop := range map[string]func(){
 		"plain":   func() { r.plain(ctx, 10, 100) },

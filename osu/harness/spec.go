@@ -12,6 +12,8 @@ type Metric int
 const (
 	Latency   Metric = iota // half of a round trip, in microseconds
 	Bandwidth               // 10⁶ bytes per second, of windows of messages
+	Rate                    // Bandwidth, and messages per second beside it
+	Once                    // no table: one line, of RunOnce
 )
 
 // Spec says what a benchmark is.
@@ -20,9 +22,13 @@ type Spec struct {
 	Title  string // as the table's title has it, without the version
 	Metric Metric
 
-	// OneWay benchmarks send from rank 0 to rank 1 only: rank 0 has no
-	// receive buffers and rank 1 no send buffers.
+	// OneWay benchmarks send from a pair's first rank to its second only: the
+	// first has no receive buffers and the second no send buffers.
 	OneWay bool
+
+	// Paired benchmarks run on any number of ranks, at least two, which form
+	// pairs: of n pairs, rank k < n and rank k+n are one.
+	Paired bool
 }
 
 // Body does a benchmark's iterations, on one rank.
@@ -38,26 +44,33 @@ type Body interface {
 
 // column is the heading of the average.
 func (m Metric) column() string {
-	if m == Bandwidth {
+	switch m {
+	case Bandwidth:
 		return "Bandwidth (MB/s)"
+	case Rate:
+		return "MB/s"
 	}
 	return "Avg Latency(us)"
 }
 
 // tail is the heading of a percentile, after its number.
 func (m Metric) tail() string {
-	if m == Bandwidth {
-		return "Tail BW(MB/s)"
+	if m == Latency {
+		return "Tail Lat(us)"
 	}
-	return "Tail Lat(us)"
+	return "Tail BW(MB/s)"
 }
 
 // value turns the time of some iterations into what the table shows. A
 // percentile is the value of one iteration, so a high percentile of a
-// bandwidth is a fast one, as in the C suite.
-func (m Metric) value(size, window, iterations int, took time.Duration) float64 {
-	if m == Bandwidth {
-		return float64(size) / 1e6 * float64(window) * float64(iterations) / took.Seconds()
+// bandwidth is a fast one, as in the C suite. Where both ranks of a pair send
+// windows, both count.
+func (s *Spec) value(size, window, iterations int, took time.Duration) float64 {
+	if s.Metric == Latency {
+		return took.Seconds() * 1e6 / (2 * float64(iterations))
 	}
-	return took.Seconds() * 1e6 / (2 * float64(iterations))
+	if !s.OneWay {
+		window *= 2
+	}
+	return float64(size) / 1e6 * float64(window) * float64(iterations) / took.Seconds()
 }

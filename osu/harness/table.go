@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/verbena-mpi/verbena/comm"
 )
@@ -14,7 +15,7 @@ const suiteVersion = "v7.4"
 // appear as they are measured.
 type table struct {
 	out     io.Writer
-	metric  Metric
+	spec    *Spec
 	options *Options
 }
 
@@ -22,6 +23,7 @@ type table struct {
 type row struct {
 	size        int
 	value       float64
+	rate        float64   // messages per second
 	valid       bool      // with validation
 	percentiles []float64 // as many as were asked for
 }
@@ -34,24 +36,51 @@ func (s *Spec) title() string {
 // header prints all that precedes the rows. The comments are further lines
 // that start with "# ", which parsers skip.
 func (t *table) header(title string, comments ...string) error {
-	line := fmt.Appendf(nil, "\n%s\n# Datatype: MPI_CHAR.\n", title)
+	line := fmt.Appendf(nil, "%s\n", title)
+	if t.spec.Metric == Rate {
+		line = fmt.Appendf(line, "# [ pairs: %d ] [ window size: %s ]\n", t.options.Pairs, t.window())
+	} else {
+		line = append([]byte("\n"), line...)
+	}
+	if t.options.Vary {
+		line = append(line, "\n# Uni-directional Bandwidth (MB/sec)\n"...)
+	}
+	line = append(line, "# Datatype: MPI_CHAR.\n"...)
 	for _, c := range comments {
 		line = fmt.Appendf(line, "# %s\n", c)
 	}
-	line = fmt.Appendf(line, "%-10s%18s", "# Size", t.metric.column())
+	if t.options.Vary {
+		_, err := t.out.Write(append(line, variedHeader()...))
+		return err
+	}
+	line = fmt.Appendf(line, "%-10s%18s", "# Size", t.spec.Metric.column())
+	if t.options.Rates {
+		line = fmt.Appendf(line, "%18s", "Messages/s")
+	}
 	if t.options.Validate {
 		line = fmt.Appendf(line, "%18s", "Validation")
 	}
 	for _, p := range t.options.Percentiles {
-		line = fmt.Appendf(line, "%18s", fmt.Sprintf("P%d %s", p, t.metric.tail()))
+		line = fmt.Appendf(line, "%18s", fmt.Sprintf("P%d %s", p, t.spec.Metric.tail()))
 	}
 	_, err := t.out.Write(append(line, '\n'))
 	return err
 }
 
+// window says how many messages a window has.
+func (t *table) window() string {
+	if t.options.Vary {
+		return "varied"
+	}
+	return strconv.Itoa(t.options.Window)
+}
+
 // print prints one row.
 func (t *table) print(r *row) error {
 	line := fmt.Appendf(nil, "%-10d%18.*f", r.size, t.options.Decimals, r.value)
+	if t.options.Rates {
+		line = fmt.Appendf(line, "%18.*f", t.options.Decimals, r.rate)
+	}
 	if t.options.Validate {
 		verdict := "Fail"
 		if r.valid {

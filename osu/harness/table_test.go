@@ -14,6 +14,9 @@ import (
 
 var (
 	latencySpec   = Spec{Name: "latency", Title: "OSU MPI Latency Test", Metric: Latency}
+	bothWaysSpec  = Spec{Name: "bibw", Title: "OSU MPI Bi-Directional Bandwidth Test", Metric: Bandwidth}
+	multiSpec     = Spec{Name: "multi_lat", Title: "OSU MPI Multi Latency Test", Metric: Latency, Paired: true}
+	rateSpec      = Spec{Name: "mbw_mr", Title: "OSU MPI Multiple Bandwidth / Message Rate Test", Metric: Rate, OneWay: true, Paired: true}
 	bandwidthSpec = Spec{Name: "bw", Title: "OSU MPI Bandwidth Test", Metric: Bandwidth, OneWay: true}
 )
 
@@ -39,6 +42,9 @@ func TestTableGolden(t *testing.T) {
 		{"ompi-osu_latency-z.txt", latencySpec, []string{"-z"}},
 		{"ompi-osu_latency-zlist.txt", latencySpec, []string{"-z50,99"}},
 		{"ompi-osu_bw.txt", bandwidthSpec, nil},
+		{"ompi-osu_bibw.txt", bothWaysSpec, nil},
+		{"ompi-osu_multi_lat.txt", multiSpec, nil},
+		{"ompi-osu_mbw_mr.txt", rateSpec, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
@@ -47,8 +53,11 @@ func TestTableGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if err := o.pair(2); err != nil {
+				t.Fatal(err)
+			}
 			var out bytes.Buffer
-			table := table{out: &out, metric: tt.spec.Metric, options: &o}
+			table := table{out: &out, spec: &tt.spec, options: &o}
 			if err := table.header(tt.spec.title()); err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +65,7 @@ func TestTableGolden(t *testing.T) {
 				if line == "\n" || line[0] == '#' {
 					continue
 				}
-				if err := table.print(parseRow(t, line)); err != nil {
+				if err := table.print(parseRow(t, &o, line)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -68,7 +77,7 @@ func TestTableGolden(t *testing.T) {
 	}
 }
 
-func parseRow(t *testing.T, line string) *row {
+func parseRow(t *testing.T, o *Options, line string) *row {
 	t.Helper()
 	number := func(s string) float64 {
 		v, err := strconv.ParseFloat(s, 64)
@@ -79,7 +88,11 @@ func parseRow(t *testing.T, line string) *row {
 	}
 	fields := strings.Fields(line)
 	r := &row{size: int(number(fields[0])), value: number(fields[1])}
-	for _, f := range fields[2:] {
+	fields = fields[2:]
+	if o.Rates {
+		r.rate, fields = number(fields[0]), fields[1:]
+	}
+	for _, f := range fields {
 		if f == "Pass" {
 			r.valid = true
 			continue
@@ -113,7 +126,7 @@ func TestTableDecimals(t *testing.T) {
 
 func TestHeaderComment(t *testing.T) {
 	var out bytes.Buffer
-	table := table{out: &out, options: new(Options)}
+	table := table{out: &out, spec: &latencySpec, options: new(Options)}
 	if err := table.header("# T", "Clock: 1.0 ns per reading"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ func (r *run) prepare(size, i int) {
 	}
 	if r.recv != nil {
 		for k := range r.recv.buffers {
-			poison(r.recv.messages[k], seed(size, i, 1-r.job.rank(), k))
+			poison(r.recv.messages[k], seed(size, i, r.place.peer, k))
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (r *run) check(size, i int) error {
 	}
 	err := check(r.send, "send", r.job.rank())
 	if err == nil {
-		err = check(r.recv, "receive", 1-r.job.rank())
+		err = check(r.recv, "receive", r.place.peer)
 	}
 	if err != nil {
 		return fmt.Errorf("size %d, iteration %d: %w", size, i, err)

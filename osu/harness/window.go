@@ -55,10 +55,10 @@ func (r *run) allocate(most int) {
 	if o.Alloc {
 		alloc = r.job.alloc
 	}
-	if !r.spec.OneWay || r.job.rank() == 0 {
+	if r.place.sends {
 		r.send = newWindow(alloc, o, most)
 	}
-	if !r.spec.OneWay || r.job.rank() == 1 {
+	if r.place.receives {
 		r.recv = newWindow(alloc, o, most)
 		if o.Validate && o.ValidateWarmUp > 0 {
 			r.spare = newWindow(alloc, o, most)
