@@ -64,3 +64,33 @@ func TestBuildWithoutGo(t *testing.T) {
 		t.Errorf("%d, %q", status, j.err.String())
 	}
 }
+
+const flagsProgram = `package main
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+var text string
+
+func main() {
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		if s.Key == "-tags" {
+			fmt.Printf("%s, tags %s\n", text, s.Value)
+		}
+	}
+}
+`
+
+// Flags reach the build, also those with spaces, and a package of two parts is
+// built once.
+func TestBuildFlags(t *testing.T) {
+	dir := program(t, flagsProgram)
+	status, out, errs := verbrun(t, "--verbose", "--build-flags", "-tags=a,b '-ldflags=-X main.text=two_words'",
+		"--build-flags=\"-ldflags=-X main.text=three -s\"", "-n", "1", dir, ":", "-n", "2", dir+"/", ":", "-n", "1", "true")
+	if status != 0 || out != strings.Repeat("three, tags a,b\n", 3) || strings.Count(errs, `\"build\"`) != 1 {
+		t.Errorf("%d, %q, %q", status, out, errs)
+	}
+}
