@@ -63,7 +63,10 @@ func build() error {
 		args = append(args, "-race")
 	}
 	args = append(args, "-o", bin+string(filepath.Separator))
-	for _, pkg := range []string{"launcher/verbrun", "osu/latency", "osu/bw", "internal/jobtest/ranks"} {
+	for _, pkg := range []string{
+		"launcher/verbrun", "internal/jobtest/ranks", "examples/...",
+		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr", "osu/multi_lat", "osu/init", "osu/hello",
+	} {
 		args = append(args, module+pkg)
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
