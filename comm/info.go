@@ -78,6 +78,7 @@ func (w *World) counters() map[string]uint64 {
 		"rndv.offers":     r.Offers,
 		"rndv.pulls":      r.Pulls,
 		"rndv.finishes":   r.Finishes,
+		"rndv.withdrawn":  r.Withdrawn,
 		"slots.released":  q.Released,
 		"slots.reposts":   q.Reposts,
 		"slots.low":       q.Lows,

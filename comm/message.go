@@ -45,15 +45,19 @@ func (c *Comm) Improbe(peer, tag int) (*Message, bool, error) {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	u, err := w.look(c.key(peer, tag))
-	switch {
-	case err != nil:
-		return nil, false, c.fail("Improbe", peer, tag, nil, err)
-	case u == nil:
-		return nil, false, nil
+	for {
+		u, err := w.look(c.key(peer, tag))
+		switch {
+		case err != nil:
+			return nil, false, c.fail("Improbe", peer, tag, nil, err)
+		case u == nil:
+			return nil, false, nil
+		}
+		w.table.RemoveUnexpected(&u.msg)
+		if status := u.status(); w.take(u) {
+			return &Message{comm: c, status: status, record: u}, true, nil
+		}
 	}
-	w.table.RemoveUnexpected(&u.msg)
-	return &Message{comm: c, status: u.status(), record: u}, true, nil
 }
 
 // RecvMessage receives a message that Mprobe or Improbe has found, once: a second
@@ -126,7 +130,7 @@ func (c *Comm) take(op string, b []byte, s Status, u *unexpected) (Status, error
 	if w.closed {
 		r.complete(ErrClosed)
 	} else {
-		w.takeUnexpected(r, u)
+		w.giveUnexpected(r, u)
 	}
 	if err := r.wait(uncancelled); err != nil {
 		return Status{}, c.fail(op, s.Source, s.Tag, b, err)

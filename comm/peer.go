@@ -54,7 +54,11 @@ func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint3
 func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	p := w.peers[ep.Peer]
 	x := eager.ParseExtension(body)
-	if h.Kind == eager.Finish {
+	switch h.Kind {
+	case eager.Cancel:
+		w.canceled(p, x)
+		return
+	case eager.Finish:
 		if err := w.rndv.Finished(&p.sends, h.Flags, x); err != nil && p.lost == nil {
 			w.distrust(p, err)
 		}
@@ -69,13 +73,15 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 		return
 	}
 	key := match.Key{Context: h.Context, Source: int32(p.rank), Tag: h.Tag}
-	r, at := w.table.Arrive(key)
-	if r != nil {
-		w.pull(r, p, int(h.Tag), x)
-		return
-	}
 	u := w.getUnexpected(p.rank, int(h.Tag))
 	u.from, u.offer = p, x
+	r, at := w.table.Arrive(key)
+	if r != nil {
+		if !w.takeUnexpected(r, u) {
+			w.again(r)
+		}
+		return
+	}
 	w.count.Unexpected++
 	p.charge(u)
 	w.addUnexpected(u, key, at)

@@ -57,7 +57,7 @@ func (j testRank) Abort(code int, why string) {
 
 func (j testRank) Close(context.Context) error { return nil }
 
-const testLimit = 60 * time.Second
+var testLimit = 60 * time.Second // for a run
 
 // run runs n ranks in this process, and fails the test for each rank's error.
 func run(t testing.TB, n int, c Config, body func(context.Context, *Comm) error) {

@@ -85,9 +85,10 @@ func (w *World) startRecv(r *request, context uint32) {
 		return
 	}
 	key := match.Key{Context: context, Source: int32(r.peer), Tag: int32(r.tag)}
-	if m := w.table.Post(&r.recv, key); m != nil {
-		w.takeUnexpected(r, m)
-		return
+	for u := w.table.Post(&r.recv, key); u != nil; u = w.table.Post(&r.recv, key) {
+		if w.takeUnexpected(r, u) {
+			return
+		}
 	}
 	if r.peer >= 0 {
 		if p := w.peers[r.peer]; p.contacted && p.lost == nil {

@@ -7,8 +7,8 @@ import "context"
 // received; for a longer one when the receiver has it.
 //
 // If ctx ends first, its error is returned and nothing was sent. A longer message
-// that has been offered to its receiver can't be taken back: the call goes on
-// until the receiver has read it or is gone.
+// that its receiver has begun to take can't be taken back: the call goes on until the
+// receiver has it or is gone.
 func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, _ ...Option) error {
 	b, err := bytesOf(c.world, buf)
 	if err != nil {

@@ -132,13 +132,34 @@ func (w *World) borrow(u *unexpected, n int) {
 	}
 }
 
-// takeUnexpected gives an unexpected message to the receive that it matches.
-func (w *World) takeUnexpected(r *request, u *unexpected) {
+// takeUnexpected gives an unexpected message, which is out of the table, to the
+// receive that it matches. It returns false if the message has been withdrawn: the
+// receive is still to be matched.
+func (w *World) takeUnexpected(r *request, u *unexpected) bool {
+	if !w.take(u) {
+		return false
+	}
 	if r.claim {
 		r.claimed, r.status = u, u.status()
 		r.complete(nil)
-		return
+		return true
 	}
+	w.giveUnexpected(r, u)
+	return true
+}
+
+// take makes sure that its sender can't withdraw a message any more. If it returns
+// false that has happened, and the record is gone.
+func (w *World) take(u *unexpected) bool {
+	if p := u.from; p != nil && p.lost == nil && !w.rndv.Take(p.ep, u.offer) {
+		w.putUnexpected(u)
+		return false
+	}
+	return true
+}
+
+// giveUnexpected gives a message that was taken to a receive.
+func (w *World) giveUnexpected(r *request, u *unexpected) {
 	switch {
 	case u.from != nil:
 		w.pull(r, u.from, u.tag, u.offer)
@@ -151,14 +172,29 @@ func (w *World) takeUnexpected(r *request, u *unexpected) {
 	w.putUnexpected(u)
 }
 
-// pull reads an offered message into its receive's buffer.
-func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
-	if r.claim {
-		u := w.getUnexpected(p.rank, tag)
-		u.from, u.offer = p, offer
-		w.takeUnexpected(r, u)
-		return
+// again matches a receive whose message was withdrawn: it has its old place.
+func (w *World) again(r *request) {
+	for u := w.table.Repost(&r.recv); u != nil; u = w.table.Repost(&r.recv) {
+		if w.takeUnexpected(r, u) {
+			return
+		}
 	}
+}
+
+// canceled takes a peer's word that an offer is withdrawn. If it has been matched
+// meanwhile, take has found that out.
+func (w *World) canceled(p *peer, x eager.Extension) {
+	for u := range w.table.Unexpected(func(k match.Key) bool { return int(k.Source) == p.rank }) {
+		if u.from == p && u.offer.Key == x.Key {
+			w.table.RemoveUnexpected(&u.msg)
+			w.putUnexpected(u)
+			return
+		}
+	}
+}
+
+// pull reads an offered message, which was taken, into its receive's buffer.
+func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
 	r.status = Status{Source: p.rank, Tag: tag, Bytes: int64(offer.Length)}
 	if p.lost != nil {
 		r.complete(p.lost)

@@ -81,6 +81,12 @@ func (ep *Endpoint) unkeep() {
 	}
 }
 
+// Forgo notes that an offer is over: its finish has come, or won't.
+func (ep *Endpoint) Forgo() {
+	ep.asked = max(ep.asked-1, 0)
+	ep.unkeep()
+}
+
 func (ep *Endpoint) closeCredits() {
 	ep.account.Close()
 	ep.credits, ep.owes = 0, false

@@ -15,6 +15,7 @@ const (
 	Offer                  // request-to-send of a rendezvous: an Extension follows
 	Finish                 // a rendezvous is over: an Extension follows, with its key
 	Credit                 // nothing but the credits that every header can carry
+	Cancel                 // an Offer is withdrawn: an Extension follows, with its key
 )
 
 const (
@@ -115,7 +116,7 @@ func Parse(b []byte) (h Header, body []byte, err error) {
 		Kind: Kind(w0 & kindMask), Flags: uint8(w0 >> 8), Credits: uint16(w0 >> 16), Context: uint32(w0 >> 32),
 		Tag: int32(uint32(w1)), Seq: uint32(w1 >> 32),
 	}
-	if h.Kind < Data || h.Kind > Credit {
+	if h.Kind < Data || h.Kind > Cancel {
 		return h, nil, errKind
 	}
 	if h.Tag < 0 {

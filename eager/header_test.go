@@ -100,7 +100,7 @@ var malformed = []struct {
 	{"zeros", make([]byte, HeaderSize), errVersion},
 	{"a version of tomorrow", with(encode(Header{Kind: Data}, nil), 0, byte(Data)|(version+1)<<4), errVersion},
 	{"kind 0", encode(Header{}, nil), errKind},
-	{"the kind after the last", encode(Header{Kind: Credit + 1}, &Extension{}), errKind},
+	{"the kind after the last", encode(Header{Kind: Cancel + 1}, &Extension{}), errKind},
 	{"the largest kind", encode(Header{Kind: 15}, nil), errKind},
 	{"tag -1", encode(Header{Kind: Data, Tag: -1}, nil), errTag},
 	{"an offer with the least tag", encode(Header{Kind: Offer, Tag: -1 << 31}, &Extension{}), errTag},

@@ -13,7 +13,7 @@ import (
 type Upper interface {
 	// Message delivers a whole message of a peer.
 	Message(ep *Endpoint, context uint32, tag int32, seq uint32, body []byte)
-	// Arrived delivers what is no whole message: an Offer or a Finish.
+	// Arrived delivers what is no whole message: an Offer, a Finish or a Cancel.
 	Arrived(ep *Endpoint, h Header, body []byte)
 	// Read delivers the completion of a read that was posted on ep's queue pair.
 	Read(c *verbs.Completion)
@@ -140,8 +140,9 @@ func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 	switch h.Kind {
 	case Credit:
 	case Finish:
-		ep.asked = max(ep.asked-1, 0)
-		ep.unkeep()
+		ep.Forgo()
+		l.upper.Arrived(ep, h, body)
+	case Cancel:
 		l.upper.Arrived(ep, h, body)
 	default:
 		l.upper.Arrived(ep, h, body)

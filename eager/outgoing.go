@@ -27,7 +27,7 @@ func (o *Outgoing) SetData(context uint32, tag int32, data []byte) {
 	o.n, o.data, o.solicited, o.matched = HeaderSize, data, false, true
 }
 
-// SetControl makes o an Offer or a Finish.
+// SetControl makes o an Offer, a Finish or a Cancel.
 func (o *Outgoing) SetControl(h Header, x Extension) {
 	h.put((*[HeaderSize]byte)(o.hdr[:]))
 	x.put(o.hdr[HeaderSize:])

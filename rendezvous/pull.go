@@ -31,6 +31,14 @@ type Pull struct {
 // ErrRead is wrapped by what ends a pull whose read failed.
 var ErrRead = errors.New("rendezvous: reading the message failed")
 
+// Take must be called before Pull, when the offer is matched. If it returns false,
+// the sender has withdrawn the offer, and it is as if it had never come. From then on
+// until the Finish the sender can't.
+func (l *Layer) Take(ep *eager.Endpoint, offer eager.Extension) bool {
+	t, ok := ep.QP().(verbs.Taker)
+	return !ok || t.Take(verbs.Remote{Addr: offer.Addr, Key: offer.Key})
+}
+
 // Pull reads the offered message into dst, as much of it as there is room for.
 // dst is the caller's again when the owner was told.
 func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer eager.Extension, dst []byte) {

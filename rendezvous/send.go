@@ -21,9 +21,10 @@ type Layer struct {
 
 // Counters count what the protocol did.
 type Counters struct {
-	Offers   uint64
-	Pulls    uint64
-	Finishes uint64
+	Offers    uint64
+	Pulls     uint64
+	Finishes  uint64
+	Withdrawn uint64
 }
 
 // New makes the layer. Needs is told how many reads are waited for.
@@ -78,15 +79,37 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 // Sent implements eager.Owner.
 func (s *Send) Sent(ok bool) { s.left = ok }
 
-// Withdraw takes an offer back that has not left this rank. The owner is not
-// told.
+// Withdraw takes an offer back, if it has not left this rank, or if its receiver has
+// not begun to read and the device can tell. The owner is not told.
 func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
 	if !ep.Withdraw(&s.offer) {
-		return false
+		key, ok := l.revoke(s)
+		if !ok {
+			return false
+		}
+		ep.Forgo()
+		// Not in s, which is the owner's again.
+		cancel := new(eager.Outgoing)
+		cancel.SetControl(eager.Header{Kind: eager.Cancel}, eager.Extension{Key: key})
+		ep.Enqueue(cancel)
 	}
 	to.remove(s)
-	_ = l.quiet(s) // nobody had heard of it
+	_ = l.quiet(s)
+	l.count.Withdrawn++
 	return true
+}
+
+// revoke takes the right to read back, unless the receiver has taken it.
+func (l *Layer) revoke(s *Send) (key uint64, ok bool) {
+	r, can := s.mr.(verbs.Revoker)
+	if !can || !s.left {
+		return 0, false
+	}
+	key = s.mr.Key()
+	if ok = r.Revoke(); ok {
+		s.mr = nil
+	}
+	return key, ok
 }
 
 // Finished takes a Finish of a peer. A peer that names what it has not been
@@ -126,8 +149,10 @@ func (l *Layer) end(s *Send, err error) {
 
 // quiet takes back the right to read. When it returns, no peer and no device
 // reads the memory.
-func (l *Layer) quiet(s *Send) error {
-	err := s.mr.Close()
+func (l *Layer) quiet(s *Send) (err error) {
+	if s.mr != nil { // else it is revoked
+		err = s.mr.Close()
+	}
 	s.pin.Unpin()
 	s.mem, s.mr = nil, nil
 	return err

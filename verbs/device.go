@@ -69,6 +69,23 @@ type Allocator interface {
 	Free(mem []byte) error
 }
 
+// Taker is implemented by queue pairs whose device lets the owner of registered
+// memory take the right to read back without waiting: by Revoker, which loses
+// against Take. Elsewhere the owner waits until the reader says that it is done.
+type Taker interface {
+	// Take says that what r names is going to be read. If it returns true,
+	// Revoke fails from now on, until the registration is closed; if it returns
+	// false, the registration has been revoked or closed, or never was.
+	Take(r Remote) bool
+}
+
+// Revoker is implemented by registrations of such a device.
+type Revoker interface {
+	// Revoke is Close, unless a peer has taken what it names: then it returns
+	// false, and nothing has changed.
+	Revoke() bool
+}
+
 // Attr are the limits of a device.
 type Attr struct {
 	Name       string // "shm", "sim", …

@@ -19,6 +19,7 @@ const (
 	opCancel
 	opRemove
 	opPutBack
+	opRepost
 	opTrim
 )
 
@@ -35,8 +36,8 @@ func (s step) String() string {
 		return fmt.Sprintf("%s%v", [...]string{opPost: "post", opProbe: "probe"}[s.op], s.key)
 	case opArrive:
 		return fmt.Sprintf("arrive%v", concrete(s.key))
-	case opCancel, opRemove, opPutBack:
-		return fmt.Sprintf("%s(%d)", [...]string{opCancel: "cancel", opRemove: "remove", opPutBack: "putback"}[s.op], s.pick)
+	case opCancel, opRemove, opPutBack, opRepost:
+		return fmt.Sprintf("%s(%d)", [...]string{opCancel: "cancel", opRemove: "remove", opPutBack: "putback", opRepost: "repost"}[s.op], s.pick)
 	case opTrim:
 		return "trim"
 	}
@@ -54,7 +55,7 @@ const maxQueued = 500
 
 func (o *oracle) do(s step) error {
 	switch {
-	case s.op == opPost && len(o.posted) >= maxQueued:
+	case (s.op == opPost || s.op == opRepost) && len(o.posted) >= maxQueued:
 		s.op = opCancel
 	case s.op == opArrive && len(o.unexp) >= maxQueued:
 		s.op = opRemove
@@ -72,6 +73,8 @@ func (o *oracle) do(s step) error {
 		return o.remove(s.pick)
 	case opPutBack:
 		return o.putBack(s.pick)
+	case opRepost:
+		return o.repost(s.pick)
 	case opTrim:
 		o.table.Trim()
 	}
@@ -99,7 +102,7 @@ func (m mix) posts(i int) bool { return i/[4]int{1, 20, 700, 5000}[m>>4&3]%2 == 
 func (m mix) decode(i int, b []byte) step {
 	ops := [16]op{
 		opNone, opPost, opPost, opPost, opArrive, opArrive, opArrive,
-		opPost, opPost, opPost, opPost, opProbe, opCancel, opRemove, opPutBack, opTrim,
+		opPost, opPost, opPost, opRepost, opProbe, opCancel, opRemove, opPutBack, opTrim,
 	}
 	o := ops[b[0]&15]
 	if o == opPost && b[0]&15 >= 7 && !m.posts(i) {

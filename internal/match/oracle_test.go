@@ -38,6 +38,7 @@ type oracle struct {
 	posted []*request
 	unexp  []*message
 	taken  []*message // matched or removed; may be put back
+	served []*request // matched on a message's arrival; may be posted again
 	ids    int
 }
 
@@ -46,6 +47,7 @@ func (o *oracle) receiver(k Key) *request {
 	for i, r := range o.posted {
 		if r.key.Accepts(k) {
 			o.posted = slices.Delete(o.posted, i, i+1)
+			o.served = append(o.served, r)
 			return r
 		}
 	}
@@ -89,6 +91,23 @@ func (o *oracle) arrive(k Key) error {
 	o.unexp = append(o.unexp, m)
 	o.table.AddUnexpected(&m.node, k, at)
 	return nil
+}
+
+// repost undoes a receive's match, whose message is gone.
+func (o *oracle) repost(pick int) error {
+	if len(o.served) == 0 {
+		return nil
+	}
+	n := pick % len(o.served)
+	r := o.served[n]
+	got := o.table.Repost(&r.node)
+	if i := o.message(r.key); i >= 0 {
+		return same(got, o.take(i))
+	}
+	o.served = slices.Delete(o.served, n, n+1)
+	at, _ := slices.BinarySearchFunc(o.posted, r, func(a, b *request) int { return cmp.Compare(a.id, b.id) })
+	o.posted = slices.Insert(o.posted, at, r)
+	return same(got, nil)
 }
 
 func (o *oracle) probe(k Key) error {

@@ -35,6 +35,22 @@ func (t *Table[R, M]) Post(r *Recv[R], k Key) *M {
 	return nil
 }
 
+// Repost is Post for a receive whose match has been undone, because the message
+// was withdrawn: it keeps its place among the receives.
+func (t *Table[R, M]) Repost(r *Recv[R]) *M {
+	if r.Queued() {
+		panic("match: receive posted twice")
+	}
+	n := &r.node
+	if t.unexp.n != 0 {
+		if m := t.unexp.take(n.key, n.form); m != nil {
+			return m
+		}
+	}
+	t.posted.add(n)
+	return nil
+}
+
 // Arrive gives the next place in the order of arrival to a message with key
 // k, which must have no wildcard. It takes the earliest posted receive that
 // accepts the message out of the table and returns it. If there is none it

@@ -21,6 +21,7 @@ const (
 const (
 	regionReader  = 0xffff
 	regionClosing = 1 << 16
+	regionTaken   = 1 << 17 // see verbs.Taker
 )
 
 // regions is the table of this device's registrations.
@@ -119,6 +120,42 @@ func (m *mr) Close() error {
 	d.regions.free = append(d.regions.free, int32(i))
 	m.key = 0
 	return nil
+}
+
+// Revoke implements verbs.Revoker.
+func (m *mr) Revoke() bool {
+	if m.key == 0 || m.dev.closed {
+		return false
+	}
+	e := &m.dev.regions.table[m.key&keyEntry]
+	for {
+		w := e.word.Load()
+		if w>>32 != m.key>>32 || w&regionTaken != 0 {
+			return false
+		}
+		// Pairs with the swap in Take: one of the two sees the other.
+		if e.word.CompareAndSwap(w, w|regionClosing) {
+			return m.Close() == nil
+		}
+	}
+}
+
+// Take implements verbs.Taker.
+func (q *qp) Take(r verbs.Remote) bool {
+	i := r.Key & keyEntry
+	if i >= maxRegions || r.Key>>32 == 0 || q.state != qpReady {
+		return false
+	}
+	e := &q.link.regions[i]
+	for {
+		w := e.word.Load()
+		if w>>32 != r.Key>>32 || w&regionClosing != 0 {
+			return false
+		}
+		if e.word.CompareAndSwap(w, w|regionTaken) {
+			return true
+		}
+	}
 }
 
 // reads says whether a peer with that number may be reading: it is connected, and
