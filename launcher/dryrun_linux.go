@@ -31,8 +31,8 @@ func DryRun(j Job, w io.Writer) error {
 	for rank, seat := range p.seats {
 		q := s.Parts[seat.part]
 		words := append([]string{q.Name}, q.Args...)
-		if given := j.Parts[seat.part].Env; len(given) > 0 {
-			words = append(append([]string{"env"}, given...), words...)
+		if len(q.given) > 0 {
+			words = append(append([]string{"env"}, q.given...), words...)
 		}
 		fmt.Fprintf(&b, "rank %d: %s: %s\n", rank, p.where(rank), inDir(q.Dir, words))
 	}

@@ -24,6 +24,7 @@ type part struct {
 	Name    string // of the program, as the user gave it
 	Args    []string
 	Env     []string // all of it
+	given   []string // by the part alone; stays here
 	Dir     string   // absolute, or empty
 }
 
@@ -60,7 +61,8 @@ func checkVariable(kv string) error {
 
 // resolve finds the part's program and folder.
 func (p *Part) resolve(env []string) (part, error) {
-	r := part{Ranks: p.Ranks, Name: p.Program, Args: p.Args, Env: append(append([]string{}, env...), p.Env...)}
+	r := part{Ranks: p.Ranks, Name: p.Program, Args: p.Args, given: p.Env}
+	r.Env = append(append(r.Env, env...), p.Env...)
 	var err error
 	if r.Program, err = findProgram(p.Program); err != nil {
 		return r, err

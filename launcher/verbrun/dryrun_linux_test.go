@@ -12,13 +12,13 @@ func TestDryRun(t *testing.T) {
 	pkg := program(t, helloProgram)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "made")
-	status, out, errs := verbrun(t, "--dry-run", "--build-flags", "-race", "-bind-to", "none",
+	status, out, errs := verbrun(t, "--dry-run", "--build-flags", "-race", "-bind-to", "none", "--pprof=cpu",
 		"-n", "2", "-x", "A=b c", "--wdir", dir, "touch", file, ":", "-n", "1", pkg, "it's")
 	allowed := allowedCores(t)
 	want := "build " + pkg + ": cd " + pkg + " && go build -race .\n" +
-		"rank 0: not bound, cores " + allowed + ": cd " + dir + " && env 'A=b c' touch " + file + "\n" +
-		"rank 1: not bound, cores " + allowed + ": cd " + dir + " && env 'A=b c' touch " + file + "\n" +
-		"rank 2: not bound, cores " + allowed + ": " + pkg + " 'it'\\''s'\n"
+		"rank 0: not bound, cores " + allowed + ": cd " + dir + " && env VERBENA_PPROF=cpu 'A=b c' touch " + file + "\n" +
+		"rank 1: not bound, cores " + allowed + ": cd " + dir + " && env VERBENA_PPROF=cpu 'A=b c' touch " + file + "\n" +
+		"rank 2: not bound, cores " + allowed + ": env VERBENA_PPROF=cpu " + pkg + " 'it'\\''s'\n"
 	if status != 0 || out != want || errs != "" {
 		t.Errorf("%d\n%s\nexpected\n%s\n%q", status, out, want, errs)
 	}

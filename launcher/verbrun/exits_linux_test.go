@@ -164,7 +164,7 @@ func send(s syscall.Signal) func(j *job) {
 	}
 }
 
-var row = regexp.MustCompile("(?m)^\\| (.*) \\| (\\d+) \\| (.*) \\|$")
+var row = regexp.MustCompile(`(?m)^\| (.*) \| (\d+) \| (.*) \|$`)
 
 // Each row of the documented table is so, and each case here is documented.
 func TestExitTable(t *testing.T) {

@@ -123,8 +123,8 @@ func TestDeathOrder(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	status, out, errs := verbrun(t, "-n", "4", "--timeout", "300ms", "sh", "-c", `echo $PMI_RANK; test $PMI_RANK = 2 || exec sleep 60`)
-	if status != 124 || strings.Count(out, "\n") != 4 || errs != "verbrun: time limit of 300ms reached; still running: rank 0-1,3\n" {
+	status, out, errs := verbrun(t, "-n", "4", "--timeout", "1s", "sh", "-c", `echo $PMI_RANK; test $PMI_RANK = 2 || exec sleep 60`)
+	if status != 124 || strings.Count(out, "\n") != 4 || errs != "verbrun: time limit of 1s reached; still running: rank 0-1,3\n" {
 		t.Errorf("%d, %q, %q", status, out, errs)
 	}
 	if status, _, errs := verbrun(t, "-n", "2", "--timeout", "20s", "true"); status != 0 {

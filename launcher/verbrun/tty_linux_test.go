@@ -135,14 +135,17 @@ func TestTerminalInterrupt(t *testing.T) {
 func TestTerminalBackground(t *testing.T) {
 	j := prepare(t, nil)
 	j.cmd.Path = "/bin/bash"
-	j.cmd.Args = []string{"bash", "-c", `set -m; (exec -a verbrun "$0" -n 2 sh -c 'echo ready; sleep 0.5; echo done') & sleep 0.2; read x; echo "the shell has $x"; wait $!; echo "status $?"`, self()}
+	j.cmd.Dir = t.TempDir()
+	j.cmd.Args = []string{"bash", "-c", `set -m; mkfifo fifo0 fifo1
+		(exec -a verbrun "$0" -n 2 sh -c 'echo ready; read x < fifo$PMI_RANK; echo done') &
+		read x; echo "the shell has $x"; echo > fifo0; echo > fifo1; wait $!; echo "status $?"`, self()}
 	user, screen := atTerminal(t, j)
 	j.until("ready", func() bool { return strings.Count(screen.String(), "ready\n") == 2 })
 	if _, err := user.WriteString("this\n"); err != nil {
 		t.Fatal(err)
 	}
 	j.until("end", func() bool { return strings.Contains(screen.String(), "status ") })
-	if s := screen.String(); !strings.Contains(s, "the shell has this\n") || !strings.Contains(s, "status 0\n") {
+	if s := screen.String(); !strings.Contains(s, "the shell has this\n") || strings.Count(s, "done\n") != 2 || !strings.Contains(s, "status 0") {
 		t.Errorf("%q", s)
 	}
 	if status := j.wait(); status != 0 {
