@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // Output says what becomes of what ranks print. The zero value passes it on as
@@ -49,7 +50,9 @@ func (o Output) speaker(rank int) speaker {
 // create makes a rank's file of one stream, empty. Names sort by rank.
 func (o Output) create(rank, size int, ext string) (*sink, error) {
 	digits := len(strconv.Itoa(size - 1))
-	f, err := os.Create(fmt.Sprintf("%s.%0*d.%s", o.Files, digits, rank, ext))
+	name := fmt.Sprintf("%s.%0*d.%s", o.Files, digits, rank, ext)
+	// A named pipe without a reader is an error and no wait.
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return nil, fail(StatusUsage, "output file: %w", err)
 	}

@@ -29,8 +29,8 @@ func ourSpelling(flags *pflag.FlagSet, arg string) string {
 	} else if len(name) == 1 {
 		return arg
 	}
-	if flags.Lookup(name) == nil {
-		return arg // perhaps a short one with its value, as -n4
+	if flags.Lookup(name) == nil && shortWithValue(flags, arg) {
+		return arg
 	}
 	dashes := "--"
 	if len(name) == 1 {
@@ -40,6 +40,15 @@ func ourSpelling(flags *pflag.FlagSet, arg string) string {
 		value = "=" + value
 	}
 	return dashes + name + value
+}
+
+// shortWithValue: as -n4.
+func shortWithValue(flags *pflag.FlagSet, arg string) bool {
+	if strings.HasPrefix(arg, "--") || len(arg) < 2 {
+		return false
+	}
+	f := flags.ShorthandLookup(arg[1:2])
+	return f != nil && f.NoOptDefVal == ""
 }
 
 // takesNext says whether the next argument is a flag's value.

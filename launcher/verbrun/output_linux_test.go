@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 func TestTagOutput(t *testing.T) {
@@ -60,6 +61,13 @@ func TestOutputFilesFail(t *testing.T) {
 	dir := t.TempDir()
 	status, out, errs := verbrun(t, "-n", "2", "--output-filename", dir+"/none/run", "echo", "x")
 	if want := "verbrun: output file: open " + dir + "/none/run.0.out: no such file or directory\n"; status != 2 || out != "" || errs != want {
+		t.Errorf("%d, %q, %q, expected %q", status, out, errs, want)
+	}
+	if err := unix.Mkfifo(dir+"/pipe.0.out", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs = verbrun(t, "-n", "2", "--output-filename", dir+"/pipe", "echo", "x")
+	if want := "verbrun: output file: open " + dir + "/pipe.0.out: no such device or address\n"; status != 2 || out != "" || errs != want {
 		t.Errorf("%d, %q, %q, expected %q", status, out, errs, want)
 	}
 	full := filepath.Join(dir, "full.1.out")
