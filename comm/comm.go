@@ -13,6 +13,7 @@ type Comm struct {
 	context uint32
 	rank    int
 	size    int // 0 when it was freed
+	deaths  int // of the world's, how many were reported here; guarded by eng's lock
 }
 
 // hidden is the context of the calls that are made of messages themselves, like

@@ -67,6 +67,7 @@ func Init(ctx context.Context, c Config) (*World, error) {
 		return nil, err
 	}
 	w.profile = prof
+	w.attend(job.Control)
 	return w, nil
 }
 

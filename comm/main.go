@@ -59,10 +59,22 @@ func (w *World) run(ctx context.Context, run RunFunc) error {
 	if err := run(ctx, w.Comm()); err != nil {
 		return err
 	}
-	if err := w.Close(ctx); err != nil && !errors.Is(err, ErrClosed) {
+	together, alone := w.close(ctx)
+	if ended(together) {
+		together = nil
+	}
+	if err := errors.Join(together, alone); err != nil && !errors.Is(err, ErrClosed) {
 		return err
 	}
 	return nil
+}
+
+// ended says whether an error only says that a rank has ended. A program that has
+// done its work can close its world without that rank; whether its end was a
+// failure is the launcher's to say.
+func ended(err error) bool {
+	var p *PeerError
+	return errors.As(err, &p) && (errors.Is(p.Cause, ErrDied) || errors.Is(p.Cause, ErrFinished))
 }
 
 // oneLine is the first line of an error's text.

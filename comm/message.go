@@ -46,7 +46,7 @@ func (c *Comm) Improbe(peer, tag int) (*Message, bool, error) {
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	for {
-		u, err := w.look(c.key(peer, tag))
+		u, err := c.look(c.key(peer, tag))
 		switch {
 		case err != nil:
 			return nil, false, c.fail("Improbe", peer, tag, nil, err)

@@ -19,6 +19,7 @@ type peer struct {
 	seq       uint32     // of the last matched message from it
 	quota     int        // bytes of it that may wait here
 	waiting   int        // that do
+	end       error      // how it ended, as the launcher says; nil: it hasn't said so
 	lost      *PeerError // why it is gone
 }
 
@@ -120,6 +121,9 @@ func (w *World) Closed(ep *eager.Endpoint, s verbs.Status) {
 		cause = ErrFinished
 	case verbs.StatusRefused:
 		cause = ErrUnreachable
+		if end := w.peers[ep.Peer].end; end != nil {
+			cause = end
+		}
 	case verbs.StatusCorrupt:
 		cause = ErrProtocol
 	}
@@ -152,9 +156,12 @@ func (w *World) lose(p *peer, cause error) {
 	var err error = p.lost
 	if cause == ErrFinished {
 		err = errAllFinished
+	} else {
+		w.die(p)
 	}
 	for r := range w.table.Posted(func(k match.Key) bool { return k.Source == match.AnySource }) {
 		w.table.Remove(&r.recv)
+		r.comm.heard()
 		r.complete(err)
 	}
 	w.failProbes(AnySource, err)

@@ -49,7 +49,7 @@ func (c *Comm) Iprobe(peer, tag int) (Status, bool, error) {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	u, err := w.look(c.key(peer, tag))
+	u, err := c.look(c.key(peer, tag))
 	switch {
 	case err != nil:
 		return Status{}, false, c.fail("Iprobe", peer, tag, nil, err)
@@ -66,7 +66,8 @@ func (c *Comm) key(peer, tag int) match.Key {
 
 // look looks for an unexpected message, and polls once if there is none. An error
 // says why none can come. The lock is held.
-func (w *World) look(key match.Key) (*unexpected, error) {
+func (c *Comm) look(key match.Key) (*unexpected, error) {
+	w := c.world
 	if u := w.table.Probe(key); u != nil {
 		return u, nil
 	}
@@ -78,12 +79,12 @@ func (w *World) look(key match.Key) (*unexpected, error) {
 			return u, nil
 		}
 	}
-	return nil, w.reachable(int(key.Source))
+	return nil, c.reachable(int(key.Source))
 }
 
 // startProbe has r told of the next message that it would get. The lock is held.
 func (w *World) startProbe(r *request) {
-	err := w.reachable(r.peer)
+	err := r.comm.reachable(r.peer)
 	if w.closed {
 		err = ErrClosed
 	}
@@ -112,6 +113,9 @@ func (w *World) failProbes(source int, err error) {
 	w.endProbes(func(r *request) bool {
 		if r.peer != source {
 			return false
+		}
+		if source == AnySource {
+			r.comm.heard()
 		}
 		r.complete(err)
 		return true

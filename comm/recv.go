@@ -100,15 +100,19 @@ func (w *World) startRecv(r *request, context uint32) {
 
 // expect checks that a receive that was posted can still be answered.
 func (w *World) expect(r *request) {
-	if err := w.reachable(r.peer); err != nil {
+	if err := r.comm.reachable(r.peer); err != nil {
 		w.table.Remove(&r.recv)
 		r.complete(err)
 	}
 }
 
 // reachable says why nothing can come any more from a rank, or AnySource.
-func (w *World) reachable(peer int) error {
+func (c *Comm) reachable(peer int) error {
+	w := c.world
 	if peer == AnySource {
+		if err := c.unheard(); err != nil {
+			return err
+		}
 		if w.living == 0 && w.all.size > 1 {
 			return errAllFinished
 		}

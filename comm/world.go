@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/control"
 	"github.com/verbena-mpi/verbena/internal/match"
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/rendezvous"
@@ -28,6 +30,9 @@ type World struct {
 	types    types
 	profile  *profile // or nil
 
+	launcher  *control.Conn // nil where there is none
+	attending sync.WaitGroup
+
 	scratches sync.Pool // of *scratch
 
 	eng *progress.Engine
@@ -39,6 +44,7 @@ type World struct {
 	limit           int // the largest eager payload
 	peers           []*peer
 	living          int // other ranks that are not gone
+	deaths          []*peer
 	table           match.Table[request, unexpected]
 	pool            *request
 	active          int // requests that are not in the pool
@@ -68,19 +74,30 @@ func (w *World) Comm() *Comm { return w.all }
 // called it, or ctx ends. Requests that were not waited for are reported as an
 // error.
 func (w *World) Close(ctx context.Context) error {
-	err := w.all.Barrier(ctx)
+	return errors.Join(w.close(ctx))
+}
+
+// close is Close. Its first error is that of waiting for the other ranks.
+func (w *World) close(ctx context.Context) (together, alone error) {
+	together = w.all.Barrier(ctx)
 	w.eng.Lock()
 	if w.closed {
 		w.eng.Unlock()
-		return ErrClosed
+		return nil, ErrClosed
 	}
 	if w.active > 0 {
-		err = errors.Join(err, fmt.Errorf("comm: rank %d: Close: %d requests were not waited for", w.rank, w.active))
+		alone = fmt.Errorf("comm: rank %d: Close: %d requests were not waited for", w.rank, w.active)
 	}
 	w.eng.Unlock()
 	w.shut()
-	return errors.Join(err, w.job.Close(ctx))
+	// The goodbye is said also where ctx has ended: this rank is done.
+	bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), byeLimit)
+	defer cancel()
+	return together, errors.Join(alone, w.job.Close(bye))
 }
+
+// byeLimit is how long the launcher may take to answer the goodbye.
+const byeLimit = 10 * time.Second
 
 // shut frees what the world holds. Calls that are still blocked end with
 // ErrClosed; peers see an orderly end.
@@ -93,6 +110,7 @@ func (w *World) shut() {
 	w.closed = true
 	w.eng.Unlock()
 	w.profile.stop()
+	w.leave()
 	w.eng.Close() // until then messages still arrive
 	w.eng.Lock()
 	defer w.eng.Unlock()

@@ -91,16 +91,16 @@ func (v *supervisor) explain() {
 			v.say(c.describe(r))
 		}
 		if r == blamed {
-			v.failure.why = v.better(r, c, ok)
+			v.failure.why = v.better(v.failure, r, c, ok)
 		}
 	}
 }
 
-// better is the reason for the job's end if it is this rank's.
-func (v *supervisor) better(r *rank, c crash, crashed bool) string {
+// better is the reason of a failure if that is this rank's end.
+func (v *supervisor) better(f *failure, r *rank, c crash, crashed bool) string {
 	plain := fmt.Sprintf("%v %s", r, describe(r.status))
-	if v.failure.why != plain {
-		return v.failure.why
+	if f.why != plain {
+		return f.why
 	}
 	if crashed {
 		return c.describe(r)

@@ -22,12 +22,14 @@ const (
 // turns out to be no crash, or takes too long, is passed on after all.
 type hold struct {
 	mu    sync.Mutex
-	emit  func([]byte) // passes on
-	text  []byte       // since the line that looks like a crash
-	held  bool         // text was not passed on yet
-	ended bool         // nothing more comes
+	emit  func([]byte)  // passes on
+	text  []byte        // since the line that looks like a crash
+	held  bool          // text was not passed on yet
+	ended chan struct{} // closed when nothing more comes
 	limit *time.Timer
 }
+
+func newHold() *hold { return &hold{ended: make(chan struct{})} }
 
 // around returns an emit that goes through the hold.
 func (h *hold) around(emit func([]byte)) func([]byte) {
@@ -53,10 +55,10 @@ func (h *hold) put(p []byte) {
 	}
 	h.text, h.held = append([]byte{}, p[i:]...), true
 	h.limit = time.AfterFunc(holdLimit, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if !h.ended {
-			h.pass()
+		select {
+		case <-h.ended:
+		default:
+			h.release()
 		}
 	})
 }
@@ -71,11 +73,7 @@ func (h *hold) pass() {
 }
 
 // end says that nothing more comes: what is held waits for release or drop.
-func (h *hold) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ended = true
-}
+func (h *hold) end() { close(h.ended) }
 
 // release passes on what is held, if anything is. It says whether the text was
 // passed on, now or before.

@@ -10,7 +10,7 @@ import (
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		h := &hold{}
+		h := newHold()
 		put := h.around(func(p []byte) { out.Write(p) })
 		is := func(want string) {
 			t.Helper()
@@ -44,7 +44,7 @@ func TestHold(t *testing.T) {
 // It doesn't hold back without bounds.
 func TestHoldMost(t *testing.T) {
 	n := 0
-	h := &hold{}
+	h := newHold()
 	put := h.around(func(p []byte) { n += len(p) })
 	put([]byte("panic: x\n"))
 	put(make([]byte, holdMost))

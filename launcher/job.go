@@ -19,6 +19,7 @@ type Job struct {
 	BuildFlags []string // of go build, for packages
 	Bind       Bind
 	Timeout    time.Duration // of the ranks, building excluded; 0: none
+	Continuous bool          // a rank that dies doesn't end the job
 	Verbose    bool
 
 	Profile        string // of each rank: "cpu", to rank-N.pprof, or none
@@ -151,7 +152,7 @@ func (j *Job) files() (in, out, err *os.File) {
 
 // spec finds what the job names.
 func (j *Job) spec() (spec, error) {
-	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
+	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}

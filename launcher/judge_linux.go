@@ -89,8 +89,9 @@ func (v *supervisor) judge() {
 		v.judged++
 		joined, finalized := v.server.Joined(r.id)
 		if status, why := verdict(r.status, joined, finalized); status != 0 && r.abort == nil {
-			v.end(&failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)}, ending)
+			v.lost(r, &failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)})
 		}
+		v.noteExit(r)
 		v.endAborted(r)
 		go v.server.Exited(r.id) // may tell us something
 	}

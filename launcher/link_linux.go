@@ -24,6 +24,11 @@ type link struct {
 	conn   *control.Conn
 	crash  *os.File
 	theirs *os.File // their end of the connection, until the rank is started
+
+	// Of the supervisor's loop.
+	listens bool // it has said hello
+	deaf    bool // it said something wrong, or doesn't read
+	told    int  // how many of the job's exits it has been told
 }
 
 // newLink makes a link. Without one, where there are no descriptors left, its

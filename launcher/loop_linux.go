@@ -34,6 +34,10 @@ func (v *supervisor) loop() {
 			v.killAll()
 		case e := <-v.pmi:
 			v.heard(e)
+		case e := <-v.links:
+			v.hear(e)
+		case <-v.news.C:
+			v.tellExits()
 		case o, ok := <-orders:
 			if !ok {
 				orders, v.hurry = nil, true

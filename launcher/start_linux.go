@@ -27,7 +27,7 @@ func (v *supervisor) start() error {
 		if v.spec.ReportBindings {
 			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
 		}
-		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: &hold{}}, link: newLink()}
+		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: newHold()}, link: newLink()}
 		if err := v.direct(r, size); err != nil {
 			return err
 		}
@@ -86,6 +86,7 @@ func (v *supervisor) serve() {
 		r.out.prompts, r.err.prompts = v.prompts, v.prompts && terminal(os.Stderr)
 		v.copying.Go(func() { r.out.copy() })
 		v.copying.Go(func() { r.err.copy() })
+		v.listenTo(r)
 		go func() {
 			err := v.server.Serve(r.id, r.pmi)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sys/unix"
 
+	"github.com/verbena-mpi/verbena/internal/control"
 	"github.com/verbena-mpi/verbena/internal/pmi"
 )
 
@@ -85,6 +86,7 @@ type supervisor struct {
 
 	orders  chan order // closed when the front has gone
 	pmi     chan pmiEvent
+	links   chan linkEvent
 	copying sync.WaitGroup
 	copied  chan struct{} // closed when all streams have ended
 
@@ -101,7 +103,12 @@ type supervisor struct {
 	asked    syscall.Signal // the last that means the job's end
 	askedAt  time.Time
 	failure  *failure
-	hurry    bool // nobody is left who would read the output
+	died     *failure          // the first rank that did, in a job that goes on
+	exits    []control.Message // of ranks so far
+	news     *time.Timer       // with exits that ranks have not been told
+	newsDue  bool
+	reports  sync.WaitGroup // of crashes, being printed
+	hurry    bool           // nobody is left who would read the output
 }
 
 // phase is how far the job is. It only grows.
@@ -121,16 +128,18 @@ type failure struct {
 	status int
 	why    string
 	leaves bool // the rank is about to exit by itself
+	said   bool // why was printed already
 }
 
 func newSupervisor(s spec) *supervisor {
 	v := &supervisor{
 		spec: s, byPid: map[int]*rank{}, done: make(chan struct{}),
-		orders: make(chan order), pmi: make(chan pmiEvent), copied: make(chan struct{}),
-		log: logrus.New(), deadline: time.NewTimer(time.Hour), patience: time.NewTimer(time.Hour),
+		orders: make(chan order), pmi: make(chan pmiEvent), links: make(chan linkEvent), copied: make(chan struct{}),
+		log: logrus.New(), deadline: time.NewTimer(time.Hour), patience: time.NewTimer(time.Hour), news: time.NewTimer(time.Hour),
 	}
 	v.deadline.Stop()
 	v.patience.Stop()
+	v.news.Stop()
 	v.stdout, v.stderr = newSinks(os.Stdout, os.Stderr)
 	v.stdout.stamp, v.stderr.stamp = s.Output.Stamp, s.Output.Stamp
 	v.log.SetOutput(v.stderr)
@@ -222,6 +231,10 @@ func (v *supervisor) put(f func()) {
 }
 
 func (v *supervisor) result() Result {
+	v.put(v.reports.Wait)
+	if v.failure == nil {
+		v.failure = v.died
+	}
 	v.explain()
 	for _, f := range v.files {
 		f.closeFile()
@@ -237,7 +250,7 @@ func (v *supervisor) result() Result {
 	if v.failure == nil {
 		return Result{Rank: -1}
 	}
-	if v.failure.why != "" {
+	if v.failure.why != "" && !v.failure.said {
 		v.say(v.failure.why)
 	}
 	return Result{Status: v.failure.status, Why: v.failure.why, Rank: v.failure.rank}

@@ -25,6 +25,7 @@ var modes = map[string]func(args []string){
 	"crash":    program(crash),
 	"recover":  program(recovered),
 	"child":    program(child),
+	"survive":  program(survive),
 }
 
 func main() {

@@ -1,0 +1,68 @@
+package comm
+
+import (
+	"time"
+
+	"github.com/verbena-mpi/verbena/internal/control"
+)
+
+// sayLimit is how long the launcher may take to read what a rank says.
+const sayLimit = time.Second
+
+// attend listens to the launcher: to which ranks have ended. Without a connection
+// ends are heard of from the devices only.
+func (w *World) attend(c *control.Conn) {
+	if c == nil {
+		return
+	}
+	w.launcher = c
+	w.attending.Go(w.listen)
+}
+
+// leave stops listening.
+func (w *World) leave() {
+	if w.launcher != nil {
+		_ = w.launcher.Close()
+		w.attending.Wait()
+	}
+}
+
+func (w *World) listen() {
+	if w.launcher.Send(sayLimit, control.Message{Kind: control.Hello, Version: control.Version}) != nil {
+		return
+	}
+	for {
+		m, err := w.launcher.Receive()
+		if err != nil {
+			return // closed, by this rank or with the launcher
+		}
+		if m.Kind == control.Exit {
+			w.ended(m.Rank, m.How)
+		}
+	}
+}
+
+// ended is the launcher's word that a rank has ended. Where there is a connection
+// to it the device tells its end, after all that it had sent; and where there is
+// none the device finds that out now. The word says how the rank ended where the
+// device can't.
+func (w *World) ended(rank int, how string) {
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	if w.closed || rank < 0 || rank >= len(w.peers) || w.peers[rank].ep == nil {
+		return
+	}
+	p := w.peers[rank]
+	p.end = ErrDied
+	if how == control.Finished {
+		p.end = ErrFinished
+	}
+	if p.lost != nil {
+		if p.lost.Cause == ErrUnreachable { // it was gone before the word came
+			p.lost = &PeerError{Rank: p.rank, Host: p.host, Cause: p.end}
+		}
+		return
+	}
+	p.contacted = true
+	p.ep.Contact()
+}

@@ -1,0 +1,22 @@
+package comm
+
+// A receive from any source hears of each death, once per communicator: the one
+// that waits when it happens, or else the next one that would wait. Otherwise a
+// rank that is busy with something else when a peer dies would wait for its
+// messages for ever.
+
+// die notes a death, which what waits for any source has just heard of, or will.
+func (w *World) die(p *peer) { w.deaths = append(w.deaths, p) }
+
+// heard says that all deaths so far were reported on the communicator.
+func (c *Comm) heard() { c.deaths = len(c.world.deaths) }
+
+// unheard is the first death that was not reported on the communicator; it is now.
+func (c *Comm) unheard() error {
+	if c.deaths == len(c.world.deaths) {
+		return nil
+	}
+	p := c.world.deaths[c.deaths]
+	c.deaths++
+	return p.lost
+}
