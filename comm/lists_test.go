@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -24,6 +25,7 @@ var collectors = map[string]func(context.Context, []Request, func(int, error)) (
 		if done && i >= 0 {
 			got(i, checkStatus(i, s, err))
 		}
+		runtime.Gosched()
 		return !done || i >= 0, nil
 	},
 	"WaitSome": func(ctx context.Context, list []Request, got func(int, error)) (bool, error) {
@@ -40,6 +42,7 @@ var collectors = map[string]func(context.Context, []Request, func(int, error)) (
 	"TestSome": func(_ context.Context, list []Request, got func(int, error)) (bool, error) {
 		at := make([]int, len(list))
 		n, err := TestSome(list, at)
+		runtime.Gosched()
 		for k := range n {
 			got(at[k], nil)
 		}

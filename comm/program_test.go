@@ -228,8 +228,19 @@ func (e *epoch) run(ctx context.Context, c *Comm, rng *rand.Rand) error {
 	for len(recvs) > 0 {
 		if x := recvs[0]; e.order == sendsFirst && rng.IntN(2) == 0 {
 			recvs = recvs[1:]
-			x.status, x.err = Recv(ctx, c, x.buf, x.source, x.tag)
 			x.request = Request{}
+			if rng.IntN(2) == 0 {
+				x.status, x.err = Recv(ctx, c, x.buf, x.source, x.tag)
+				continue
+			}
+			m, err := c.Mprobe(ctx, x.source, x.tag)
+			if err != nil {
+				return err
+			}
+			x.status, x.err = RecvMessage(ctx, m, x.buf)
+			if m.Status() != x.status {
+				return fmt.Errorf("probed %+v, received %+v", m.Status(), x.status)
+			}
 			continue
 		}
 		post()
@@ -243,7 +254,7 @@ func (e *epoch) run(ctx context.Context, c *Comm, rng *rand.Rand) error {
 	return e.check(c.Rank(), all)
 }
 
-// finish waits for the receives that are still open, in one of three ways.
+// finish waits for the receives that are still open, in one of several ways.
 func finish(ctx context.Context, all []*expected, rng *rand.Rand) error {
 	var open []*expected
 	for _, x := range all {
@@ -252,16 +263,17 @@ func finish(ctx context.Context, all []*expected, rng *rand.Rand) error {
 		}
 	}
 	rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
-	switch rng.IntN(3) {
+	requests := make([]Request, len(open))
+	for i, x := range open {
+		requests[i] = x.request
+	}
+	switch rng.IntN(4) {
 	case 0:
 		for _, x := range open {
 			x.status, x.err = x.request.Wait(ctx)
 		}
 	case 1:
-		requests, results := make([]Request, len(open)), make([]Result, len(open))
-		for i, x := range open {
-			requests[i] = x.request
-		}
+		results := make([]Result, len(open))
 		err := WaitAllInto(ctx, requests, results)
 		if err != nil && !errors.Is(err, ErrTruncated) {
 			return err
@@ -279,6 +291,18 @@ func finish(ctx context.Context, all []*expected, rng *rand.Rand) error {
 			} else if ctx.Err() != nil {
 				return ctx.Err()
 			}
+		}
+	case 3:
+		left := len(open)
+		for i, r := range Completed(ctx, requests) {
+			if i < 0 {
+				return r.Err
+			}
+			open[i].status, open[i].err = r.Status, r.Err
+			left--
+		}
+		if left != 0 {
+			return fmt.Errorf("%d of %d receives were not ended once", left, len(open))
 		}
 	}
 	return nil

@@ -154,9 +154,9 @@ type Request struct {
 	gen uint64
 }
 
-// sent is the request of a send that was over at once. It is pooled nowhere, and
+// sent is the request of a send that was over at once. There is no operation, but
 // in a list it counts once, as all do.
-var sent = Request{gen: 1}
+func sent() Request { return Request{gen: 1} }
 
 // live returns the operation, or an error if this request was ended already. The
 // lock is held.

@@ -69,14 +69,14 @@ func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
 		return c.failed(op, peer, tag, b, err)
 	}
 	if peer == ProcNull {
-		return sent
+		return sent()
 	}
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	p := w.peers[peer]
 	if p.ep != nil && len(b) <= w.limit && !w.closed && p.ep.Send(c.context, int32(tag), b) {
-		return sent
+		return sent()
 	}
 	r := w.get(c, op, peer, tag, b)
 	w.startSend(r, p, c.context)
