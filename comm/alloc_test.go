@@ -81,12 +81,24 @@ func TestNoAllocations(t *testing.T) {
 						}
 						return WaitAllInto(ctx, reqs, results)
 					}},
-					{"WaitAny", func() error {
-						for i := range window {
-							reqs[2*i], reqs[2*i+1] = Irecv(c, in, peer, 5), Isend(c, out, peer, 5)
+					{"Sendrecv, Probe, RecvAppend", func() error {
+						if _, err := Sendrecv(ctx, c, out, peer, 6, in, peer, 6); err != nil {
+							return err
 						}
+						if err := Send(ctx, c, out, peer, 7); err != nil {
+							return err
+						}
+						if _, err := c.Probe(ctx, peer, 7); err != nil {
+							return err
+						}
+						_, _, err := RecvAppend(ctx, c, in[:0], peer, 7)
+						return err
+					}},
+					{"WaitAny", func() error {
+						list := reqs[:2]
+						list[0], list[1] = Irecv(c, in, peer, 5), Isend(c, out, peer, 5)
 						for {
-							if i, _, err := WaitAny(ctx, reqs); i < 0 || err != nil {
+							if i, _, err := WaitAny(ctx, list); i < 0 || err != nil {
 								return err
 							}
 						}

@@ -112,9 +112,20 @@ func receiveAll(ctx context.Context, c *Comm, tag, rounds int, rng *rand.Rand) e
 		}
 		short, cancel := soon(ctx, rng)
 		var s Status
-		switch rng.IntN(3) {
+		switch rng.IntN(6) {
 		case 0:
 			s, err = Recv(short, c, buf, source, tag)
+		case 2:
+			_, s, err = RecvAppend(short, c, buf[:0], source, tag)
+		case 3:
+			var m *Message
+			if m, err = c.Mprobe(short, source, tag); err == nil {
+				s, err = RecvMessage(ctx, m, buf)
+			}
+		case 4:
+			if _, err = c.Probe(short, source, tag); err == nil {
+				s, err = Recv(short, c, buf, source, tag) // its sender may withdraw what was found
+			}
 		case 1:
 			r := Irecv(c, buf, source, tag)
 			if s, err = r.Wait(short); err != nil && ctx.Err() == nil {

@@ -200,10 +200,21 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestIdle: a rank without a pair waits for the others.
+func TestIdle(t *testing.T) {
+	dir := commands(t)
+	for _, args := range []string{"", "-z", "-c"} {
+		got := verbrun(t, dir, "3", "multi_lat", strings.Fields("-m 8:16 -i 20 -x 2 "+args)...)
+		if got.status != 0 || got.stderr != "" || strings.Count(got.stdout, "\n8 ") != 1 || strings.Count(got.stdout, "\n16 ") != 1 {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
 // TestVaried: each size has a value for each window, in two tables.
 func TestVaried(t *testing.T) {
 	dir := commands(t)
-	got := verbrun(t, dir, "4", "mbw_mr", strings.Fields("-V -c -m 4096:16384 -i 4 -x 1")...)
+	got := verbrun(t, dir, "5", "mbw_mr", strings.Fields("-V -c -m 4096:16384 -i 4 -x 1")...)
 	if got.status != 0 || got.stderr != "" || !strings.Contains(got.stdout, "# [ pairs: 2 ] [ window size: varied ]\n") {
 		t.Errorf("%+v", got)
 	}
