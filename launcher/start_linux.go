@@ -23,15 +23,19 @@ func (v *supervisor) start() error {
 	v.name = "verbrun-" + strconv.Itoa(os.Getpid()) + "-" + token()
 	size := len(plan.seats)
 	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
-	for i, seat := range plan.seats {
-		if v.spec.ReportBindings {
-			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
-		}
-		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: newHold()}, link: newLink()}
+	for i, seat := range plan.seats { // all that can fail without a rank's having run
+		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: newHold()}}
 		if err := v.direct(r, size); err != nil {
 			return err
 		}
-		p := &v.spec.Parts[seat.part]
+		v.ranks = append(v.ranks, r)
+	}
+	for i, r := range v.ranks {
+		if v.spec.ReportBindings {
+			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
+		}
+		p := &v.spec.Parts[r.app]
+		r.link = newLink()
 		if err := plan.move(i); err != nil {
 			return err
 		}
@@ -43,7 +47,6 @@ func (v *supervisor) start() error {
 			return err
 		}
 		demote(r.pid, v.realtime)
-		v.ranks = append(v.ranks, r)
 		v.byPid[r.pid] = r
 		v.log.Debugf("%v started, %s", r, plan.where(i))
 		if stdin != os.Stdin && stdin != null {
@@ -99,46 +102,4 @@ func (v *supervisor) serve() {
 		v.copying.Wait()
 		close(v.copied)
 	}()
-}
-
-// pmiEvent is what the server of a rank tells the loop.
-type pmiEvent struct {
-	rank    int
-	done    bool  // nothing comes after this
-	bad     error // the rank broke the protocol
-	abort   bool
-	code    int
-	why     string
-	stuck   bool // rank waits in a barrier for missing
-	missing int
-}
-
-// pmiEvents passes a server's events to the loop.
-type pmiEvents struct{ v *supervisor }
-
-func (p pmiEvents) Abort(rank, code int, why string) {
-	p.v.tell(pmiEvent{rank: rank, abort: true, code: code, why: why})
-}
-
-func (p pmiEvents) Stuck(waiting, missing int) {
-	p.v.tell(pmiEvent{rank: waiting, stuck: true, missing: missing})
-}
-
-func (v *supervisor) tell(e pmiEvent) {
-	select {
-	case v.pmi <- e:
-	case <-v.done:
-	}
-}
-
-func (e pmiEvent) String() string {
-	switch {
-	case e.bad != nil:
-		return e.bad.Error()
-	case e.abort && e.why != "":
-		return fmt.Sprintf("called abort with status %d: %s", e.code, e.why)
-	case e.abort:
-		return fmt.Sprintf("called abort with status %d", e.code)
-	}
-	return ""
 }

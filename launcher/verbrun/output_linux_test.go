@@ -63,6 +63,17 @@ func TestOutputFilesFail(t *testing.T) {
 	if want := "verbrun: output file: open " + dir + "/none/run.0.out: no such file or directory\n"; status != 2 || out != "" || errs != want {
 		t.Errorf("%d, %q, %q, expected %q", status, out, errs, want)
 	}
+	// Before any rank has run.
+	if err := os.Mkdir(dir+"/late.1.err", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs = verbrun(t, "-n", "2", "--output-filename", dir+"/late", "sh", "-c", "echo > "+dir+"/ran")
+	if want := "verbrun: output file: open " + dir + "/late.1.err: is a directory\n"; status != 2 || out != "" || errs != want {
+		t.Errorf("%d, %q, %q, expected %q", status, out, errs, want)
+	}
+	if _, err := os.Stat(dir + "/ran"); err == nil {
+		t.Error("a rank was started")
+	}
 	if err := unix.Mkfifo(dir+"/pipe.0.out", 0o600); err != nil {
 		t.Fatal(err)
 	}
