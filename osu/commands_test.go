@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +29,10 @@ func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		if runtime.GOOS == "linux" && !testing.Short() {
 			var err error
-			if bin, err = build(); err != nil {
+			if bin, err = build(); err == nil {
+				err = sources()
+			}
+			if err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				return 1
 			}
@@ -36,6 +40,17 @@ func TestMain(m *testing.M) {
 		}
 		return m.Run()
 	}())
+}
+
+// sources opens the folders of all packages, so that the go command repeats these
+// tests when what they build has changed (see internal/jobtest).
+func sources() error {
+	return filepath.WalkDir("..", func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		return err
+	})
 }
 
 // build builds the launcher and the benchmarks.
