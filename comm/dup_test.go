@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -172,6 +173,33 @@ func TestFree(t *testing.T) {
 		c.World().contexts = hidden
 		if _, err := c.Dup(ctx); !errors.Is(err, errContexts) {
 			t.Errorf("when all are used up: %v", err)
+		}
+		return nil
+	})
+}
+
+// Whoever is rank 0 of a communicator can choose: no two ranks of the world give
+// out one number.
+func TestContexts(t *testing.T) {
+	run(t, 3, Config{}, func(ctx context.Context, c *Comm) error {
+		const each = 100
+		leader := &Comm{world: c.world, size: 1} // as of a part of the ranks
+		mine := make([]uint32, each)
+		for i := range mine {
+			mine[i] = leader.newContext()
+		}
+		if c.Rank() != 0 {
+			return Send(ctx, c, mine, 0, 0)
+		}
+		for range c.Size() - 1 {
+			var err error
+			if mine, _, err = RecvAppend(ctx, c, mine, AnySource, 0); err != nil {
+				return err
+			}
+		}
+		slices.Sort(mine)
+		if n := len(slices.Compact(mine)); n != 3*each || mine[0] <= c.context {
+			return fmt.Errorf("%d numbers, want %d, from %d on", n, 3*each, mine[0])
 		}
 		return nil
 	})

@@ -121,6 +121,36 @@ func TestLists(t *testing.T) {
 	}
 }
 
+// The status of what has failed is the zero one, not that of an earlier message.
+func TestFailedStatus(t *testing.T) {
+	run(t, 2, Config{}, func(ctx context.Context, c *Comm) error {
+		if c.Rank() == 1 {
+			return SendOne(ctx, c, byte(1), 0, 5)
+		}
+		buf := []byte{0}
+		if s, err := Recv(ctx, c, buf, 1, 5); err != nil || (s != Status{1, 5, 1}) {
+			return fmt.Errorf("%+v, %w", s, err)
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		for name, receive := range map[string]func() (Status, error){
+			"Irecv":      func() (Status, error) { return Irecv(c, buf, 9, 7).Wait(ctx) },
+			"Recv":       func() (Status, error) { return Recv(ended, c, buf, 1, 7) },
+			"Probe":      func() (Status, error) { return c.Probe(ended, 1, 7) },
+			"RecvAppend": func() (Status, error) { _, s, err := RecvAppend(ended, c, buf, 1, 7); return s, err },
+			"Sendrecv":   func() (Status, error) { return Sendrecv(ended, c, buf, 0, 1, buf[:0], 1, 7) },
+			"WaitAny":    func() (Status, error) { _, s, err := WaitAny(ctx, []Request{Irecv(c, buf, 9, 7)}); return s, err },
+			"Cancel":     func() (Status, error) { r := Irecv(c, buf, 1, 7); r.Cancel(); return r.Wait(ctx) },
+		} {
+			if s, err := receive(); err == nil || s != (Status{}) {
+				t.Errorf("%s: %+v, %v", name, s, err)
+			}
+		}
+		_, err := Recv(ctx, c, buf, 0, 1) // Sendrecv's send was not withdrawn
+		return err
+	})
+}
+
 // A list without active requests answers at once.
 func TestEmptyLists(t *testing.T) {
 	ctx := t.Context()

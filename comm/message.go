@@ -109,14 +109,15 @@ func (c *Comm) claim(ctx context.Context, op string, peer, tag int) (Status, *un
 	if err != nil && !w.table.Remove(&r.recv) {
 		err = r.wait(uncancelled) // it has matched: it is complete
 	}
+	var status Status
 	if err != nil {
 		err = c.fail(op, peer, tag, nil, err)
 	} else {
-		_, err = r.result()
+		status, err = r.result()
 	}
 	u := r.claimed
 	r.claim, r.claimed = false, nil
-	return r.status, u, err
+	return status, u, err
 }
 
 // take receives a message that was claimed. The lock is held.

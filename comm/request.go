@@ -85,12 +85,17 @@ func (r *request) complete(err error) {
 	}
 }
 
-// result is what the operation's caller gets.
+// result is what the operation's caller gets. Without a message its status is the
+// zero one; what the request has then is of an earlier use.
 func (r *request) result() (Status, error) {
 	if r.err == nil {
 		return r.status, nil
 	}
-	return r.status, r.comm.fail(r.op, r.peer, r.tag, r.buf, r.err)
+	var status Status
+	if r.err == ErrTruncated {
+		status = r.status
+	}
+	return status, r.comm.fail(r.op, r.peer, r.tag, r.buf, r.err)
 }
 
 // wait waits for r alone. An error is the context's, and r goes on. The lock is

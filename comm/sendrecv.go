@@ -1,6 +1,9 @@
 package comm
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Sendrecv sends to rank dest and receives from rank source, at once: it never
 // deadlocks with others that do the same, whatever the sizes, and dest or source
@@ -91,11 +94,15 @@ func (w *World) finishBoth(ctx context.Context, s, r *request) (Status, error) {
 	switch {
 	case s.err != nil:
 		_, err := s.result()
+		if r.done && r.err == nil {
+			return r.status, err
+		}
 		return Status{}, err
 	case ended != nil && !r.done:
 		return Status{}, r.comm.fail(r.op, r.peer, r.tag, r.buf, ended)
 	case ended != nil && !s.done:
-		return r.status, s.comm.fail(s.op, s.peer, s.tag, s.buf, ended)
+		status, err := r.result()
+		return status, errors.Join(s.comm.fail(s.op, s.peer, s.tag, s.buf, ended), err)
 	}
 	return r.result()
 }
