@@ -66,7 +66,7 @@ func TestRecvAppendRefuses(t *testing.T) {
 					return err
 				}
 			}
-			return nil
+			return c.Barrier(ctx) // its end would be heard
 		}
 		had := []uint64{5}
 		for _, n := range []int64{7, 100_001} {
@@ -93,7 +93,7 @@ func TestRecvAppendRefuses(t *testing.T) {
 		if _, _, err := RecvAppend(ctx, c, []string{"a"}, 0, 1); !errors.Is(err, ErrType) {
 			t.Errorf("strings: %v", err)
 		}
-		return nil
+		return c.Barrier(ctx)
 	})
 }
 

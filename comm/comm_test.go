@@ -434,6 +434,9 @@ func TestCloseWhileBlocked(t *testing.T) {
 		for c.World().Info().Counters["wait.parks"] < uint64(len(calls)-1) {
 			runtime.Gosched()
 		}
+		if err := c.Barrier(ctx); err != nil { // a Close ends the other's calls too
+			return err
+		}
 		if err := c.World().Close(ctx); err != nil && !strings.Contains(err.Error(), "were not waited for") {
 			return err
 		}

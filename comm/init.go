@@ -163,6 +163,7 @@ func (w *World) newPeer(rank int, b []byte) (*peer, error) {
 	}
 	var err error
 	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank), c.Credits)
+	p.open = p.ep
 	return p, err
 }
 

@@ -14,6 +14,7 @@ type peer struct {
 	rank      int
 	host      string
 	ep        *eager.Endpoint // nil for this rank itself
+	open      *eager.Endpoint // the same while the program can send to it
 	sends     rendezvous.Sends
 	contacted bool
 	seq       uint32     // of the last matched message from it
@@ -21,6 +22,9 @@ type peer struct {
 	waiting   int        // that do
 	end       error      // how it ended, as the launcher says; nil: it hasn't said so
 	lost      *PeerError // why it is gone
+	finished  *PeerError // it is in Close: nothing more of the program's comes from it
+	asked     bool       // it has made a contact
+	told      bool       // that this rank is in Close
 }
 
 var errAllFinished = errors.New("all other ranks have finished")
@@ -54,6 +58,15 @@ func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint3
 // Arrived implements eager.Upper.
 func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	p := w.peers[ep.Peer]
+	switch h.Kind {
+	case eager.Credit: // it has made a contact, and waits for something
+		p.asked = true
+		w.tell(p)
+		return
+	case eager.Bye:
+		w.finish(p)
+		return
+	}
 	x := eager.ParseExtension(body)
 	switch h.Kind {
 	case eager.Cancel:
@@ -143,12 +156,12 @@ func (w *World) lose(p *peer, cause error) {
 		return
 	}
 	p.lost = &PeerError{Rank: p.rank, Host: p.host, Cause: cause}
-	w.living--
-	w.rndv.Lost(&p.sends, p.lost)
-	for r := range w.table.Posted(func(k match.Key) bool { return int(k.Source) == p.rank }) {
-		w.table.Remove(&r.recv)
-		r.complete(p.lost)
+	p.open = nil
+	if p.finished == nil {
+		w.living--
 	}
+	w.rndv.Lost(&p.sends, p.lost)
+	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank }, p.lost)
 	w.failProbes(p.rank, p.lost)
 	if cause == ErrFinished && w.living > 0 {
 		return

@@ -79,12 +79,12 @@ func (c *Comm) look(key match.Key) (*unexpected, error) {
 			return u, nil
 		}
 	}
-	return nil, c.reachable(int(key.Source))
+	return nil, c.reachable(int(key.Source), key.Context)
 }
 
 // startProbe has r told of the next message that it would get. The lock is held.
 func (w *World) startProbe(r *request) {
-	err := r.comm.reachable(r.peer)
+	err := r.comm.reachable(r.peer, r.comm.context)
 	if w.closed {
 		err = ErrClosed
 	}

@@ -91,7 +91,7 @@ func (w *World) startRecv(r *request, context uint32) {
 		}
 	}
 	if r.peer >= 0 {
-		if p := w.peers[r.peer]; p.contacted && p.lost == nil {
+		if p := w.peers[r.peer]; p.contacted && p.open != nil {
 			return
 		}
 	}
@@ -100,14 +100,14 @@ func (w *World) startRecv(r *request, context uint32) {
 
 // expect checks that a receive that was posted can still be answered.
 func (w *World) expect(r *request) {
-	if err := r.comm.reachable(r.peer); err != nil {
+	if err := r.comm.reachable(r.peer, r.recv.Key().Context); err != nil {
 		w.table.Remove(&r.recv)
 		r.complete(err)
 	}
 }
 
 // reachable says why nothing can come any more from a rank, or AnySource.
-func (c *Comm) reachable(peer int) error {
+func (c *Comm) reachable(peer int, context uint32) error {
 	w := c.world
 	if peer == AnySource {
 		if err := c.unheard(); err != nil {
@@ -123,8 +123,10 @@ func (c *Comm) reachable(peer int) error {
 	case p.ep == nil:
 	case p.lost != nil:
 		return p.lost
+	case p.finished != nil && context&hidden == 0:
+		return p.finished
 	case !p.contacted:
-		// So that its death is noticed.
+		// So that its end is noticed.
 		p.contacted = true
 		p.ep.Contact()
 	}

@@ -37,7 +37,7 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 	w := c.world
 	w.eng.Lock()
 	p := w.peers[peer]
-	if p.ep != nil && len(b) <= w.limit && !w.closed && p.ep.Send(context, int32(tag), b) {
+	if p.open != nil && len(b) <= w.limit && !w.closed && p.open.Send(context, int32(tag), b) {
 		w.eng.Unlock()
 		return nil
 	}
@@ -75,7 +75,7 @@ func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	p := w.peers[peer]
-	if p.ep != nil && len(b) <= w.limit && !w.closed && p.ep.Send(c.context, int32(tag), b) {
+	if p.open != nil && len(b) <= w.limit && !w.closed && p.open.Send(c.context, int32(tag), b) {
 		return sent()
 	}
 	r := w.get(c, op, peer, tag, b)
@@ -103,6 +103,8 @@ func (w *World) startSend(r *request, p *peer, context uint32) {
 		w.sendSelf(r, context)
 	case p.lost != nil:
 		r.complete(p.lost)
+	case p.finished != nil && context&hidden == 0:
+		r.complete(p.finished)
 	case len(r.buf) <= w.limit:
 		r.out.SetData(context, int32(r.tag), r.buf)
 		p.ep.Enqueue(&r.out)

@@ -91,6 +91,9 @@ func (w *World) addUnexpected(u *unexpected, key match.Key, at match.Seq) {
 	if len(w.probes) != 0 {
 		w.tellProbes(u, key)
 	}
+	if w.finishing && u.charged != nil {
+		w.tell(u.charged)
+	}
 }
 
 // length is the message's.

@@ -54,6 +54,7 @@ type World struct {
 	probes          []*request // blocked in Probe
 	count           counters
 	contexts        uint64 // that this rank has given out
+	finishing       bool   // in Close
 	closed          bool
 }
 
@@ -71,7 +72,8 @@ type counters struct{ Unexpected, OrdinaryAllocs uint64 }
 func (w *World) Comm() *Comm { return w.all }
 
 // Close ends this rank's membership. Collective: it returns when all ranks have
-// called it, or ctx ends. Requests that were not waited for are reported as an
+// called it, or ctx ends. In the meantime other ranks' calls that wait for this one
+// fail with ErrFinished. Requests that were not waited for are reported as an
 // error.
 func (w *World) Close(ctx context.Context) error {
 	return errors.Join(w.close(ctx))
@@ -79,6 +81,9 @@ func (w *World) Close(ctx context.Context) error {
 
 // close is Close. Its first error is that of waiting for the other ranks.
 func (w *World) close(ctx context.Context) (together, alone error) {
+	w.eng.Lock()
+	w.bye()
+	w.eng.Unlock()
 	together = w.all.Barrier(ctx)
 	w.eng.Lock()
 	if w.closed {

@@ -86,8 +86,17 @@ func (ep *Endpoint) Limit() int { return ep.layer.cfg.Limit }
 // Closed says whether, and why, the peer is gone.
 func (ep *Endpoint) Closed() (verbs.Status, bool) { return ep.status, ep.closed }
 
-// Contact starts the connection.
-func (ep *Endpoint) Contact() { _, _ = ep.qp.PostSend(nil) }
+// Used says whether a matched message was sent.
+func (ep *Endpoint) Used() bool { return ep.seq != 0 || ep.queue.head != nil }
+
+// Contact starts the connection, and lets the peer know that this side is interested
+// in it: it answers if it is about to end.
+func (ep *Endpoint) Contact() {
+	_, _ = ep.qp.PostSend(nil)
+	hello := new(Outgoing)
+	hello.SetPlain(Credit, FlagHello)
+	ep.Enqueue(hello)
+}
 
 // Send tries to send a whole message at once. If it returns true, data is the
 // caller's again. If it returns false nothing was sent: Enqueue an Outgoing.

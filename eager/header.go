@@ -16,6 +16,7 @@ const (
 	Finish                 // a rendezvous is over: an Extension follows, with its key
 	Credit                 // nothing but the credits that every header can carry
 	Cancel                 // an Offer is withdrawn: an Extension follows, with its key
+	Bye                    // nothing that is matched follows, but what goes on between ranks that end
 )
 
 const (
@@ -36,6 +37,10 @@ const (
 
 // FlagFailed in a Finish says that the receiver could not read.
 const FlagFailed = 1
+
+// FlagHello in a Credit's flags: the sender has just made a contact, because it waits
+// for something.
+const FlagHello = 1
 
 // Header begins every message. The sender's rank isn't in it: it is the queue
 // pair's. Nor is the length: it is the completion's.
@@ -116,7 +121,7 @@ func Parse(b []byte) (h Header, body []byte, err error) {
 		Kind: Kind(w0 & kindMask), Flags: uint8(w0 >> 8), Credits: uint16(w0 >> 16), Context: uint32(w0 >> 32),
 		Tag: int32(uint32(w1)), Seq: uint32(w1 >> 32),
 	}
-	if h.Kind < Data || h.Kind > Cancel {
+	if h.Kind < Data || h.Kind > Bye {
 		return h, nil, errKind
 	}
 	if h.Tag < 0 {
@@ -133,7 +138,7 @@ func extension(k Kind) int {
 	switch k {
 	case Data:
 		return -1
-	case Credit:
+	case Credit, Bye:
 		return 0
 	}
 	return ExtensionSize

@@ -100,7 +100,7 @@ var malformed = []struct {
 	{"zeros", make([]byte, HeaderSize), errVersion},
 	{"a version of tomorrow", with(encode(Header{Kind: Data}, nil), 0, byte(Data)|(version+1)<<4), errVersion},
 	{"kind 0", encode(Header{}, nil), errKind},
-	{"the kind after the last", encode(Header{Kind: Cancel + 1}, &Extension{}), errKind},
+	{"the kind after the last", encode(Header{Kind: Bye + 1}, &Extension{}), errKind},
 	{"the largest kind", encode(Header{Kind: 15}, nil), errKind},
 	{"tag -1", encode(Header{Kind: Data, Tag: -1}, nil), errTag},
 	{"an offer with the least tag", encode(Header{Kind: Offer, Tag: -1 << 31}, &Extension{}), errTag},
@@ -142,6 +142,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(encode(Header{Kind: Data, Context: 1, Tag: 2, Seq: 3}, nil))
 	f.Add(append(encode(Header{Kind: Data, Credits: 7}, nil), "payload"...))
 	f.Add(encode(Header{Kind: Credit, Credits: 1<<16 - 1}, nil))
+	f.Add(encode(Header{Kind: Bye}, nil))
 	f.Add(encode(Header{Kind: Offer, Tag: 1<<31 - 1}, &Extension{Length: 1 << 40, Addr: 1 << 47, Key: 1 << 63}))
 	f.Add(encode(Header{Kind: Finish, Flags: FlagFailed}, &Extension{Key: binary.LittleEndian.Uint64([]byte("verbena1"))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -157,7 +158,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again := encode(h, nil)
-		if h.Kind == Data || h.Kind == Credit {
+		if h.Kind == Data || h.Kind == Credit || h.Kind == Bye {
 			again = append(again, body...)
 		} else {
 			x := ParseExtension(body)

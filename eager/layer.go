@@ -13,7 +13,8 @@ import (
 type Upper interface {
 	// Message delivers a whole message of a peer.
 	Message(ep *Endpoint, context uint32, tag int32, seq uint32, body []byte)
-	// Arrived delivers what is no whole message: an Offer, a Finish or a Cancel.
+	// Arrived delivers what is no whole message: an Offer, a Finish, a Cancel, a
+	// Bye, or the Credit with FlagHello that Contact sends.
 	Arrived(ep *Endpoint, h Header, body []byte)
 	// Read delivers the completion of a read that was posted on ep's queue pair.
 	Read(c *verbs.Completion)
@@ -139,10 +140,13 @@ func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 	ep.got(int(h.Credits))
 	switch h.Kind {
 	case Credit:
+		if h.Flags&FlagHello != 0 {
+			l.upper.Arrived(ep, h, body)
+		}
 	case Finish:
 		ep.Forgo()
 		l.upper.Arrived(ep, h, body)
-	case Cancel:
+	case Cancel, Bye:
 		l.upper.Arrived(ep, h, body)
 	default:
 		l.upper.Arrived(ep, h, body)

@@ -34,6 +34,13 @@ func (o *Outgoing) SetControl(h Header, x Extension) {
 	o.n, o.data, o.solicited, o.matched = HeaderSize+ExtensionSize, nil, true, h.Kind == Offer
 }
 
+// SetPlain makes o a message of nothing but a header: a Bye or a Credit.
+func (o *Outgoing) SetPlain(k Kind, flags uint8) {
+	h := Header{Kind: k, Flags: flags}
+	h.put((*[HeaderSize]byte)(o.hdr[:]))
+	o.n, o.data, o.solicited, o.matched = HeaderSize, nil, true, false
+}
+
 // Enqueue sends o, now or when there is room; o.Owner hears of it, within this
 // call if at once.
 func (ep *Endpoint) Enqueue(o *Outgoing) {

@@ -52,6 +52,9 @@ func (r *rank) Message(ep *Endpoint, context uint32, tag int32, seq uint32, body
 }
 
 func (r *rank) Arrived(ep *Endpoint, h Header, body []byte) {
+	if h.Kind == Credit {
+		return // of Contact
+	}
 	r.got = append(r.got, message{ep.Peer, h, string(body)})
 }
 

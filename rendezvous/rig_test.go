@@ -56,6 +56,9 @@ func (r *rank) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint32
 }
 
 func (r *rank) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
+	if h.Kind == eager.Credit {
+		return // of Contact
+	}
 	switch x := eager.ParseExtension(body); h.Kind {
 	case eager.Offer:
 		o := offer{ep.Peer, h, x}

@@ -99,6 +99,18 @@ func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
 	return true
 }
 
+// Refused ends the sends to a peer that will not receive them. Those that it has
+// begun to read go on.
+func (l *Layer) Refused(to *Sends, ep *eager.Endpoint, err error) {
+	for s := to.head; s != nil; {
+		next := s.next
+		if l.Withdraw(s, to, ep) {
+			s.Owner.Offered(err)
+		}
+		s = next
+	}
+}
+
 // revoke takes the right to read back, unless the receiver has taken it.
 func (l *Layer) revoke(s *Send) (key uint64, ok bool) {
 	r, can := s.mr.(verbs.Revoker)

@@ -1,0 +1,56 @@
+package comm
+
+import (
+	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/match"
+)
+
+// A rank that is in Close says so to those that it has had to do with, and to those
+// that turn to it from then on: what waits for it there is an error and not a hang.
+// What it had sent is delivered before. It still takes part in the barrier of Close.
+
+// bye says goodbye. The lock is held.
+func (w *World) bye() {
+	w.finishing = true
+	for _, p := range w.peers {
+		if p.ep != nil && (p.asked || p.contacted || p.seq != 0 || p.ep.Used()) {
+			w.tell(p)
+		}
+	}
+}
+
+// tell tells a peer that this rank is in Close, if it is.
+func (w *World) tell(p *peer) {
+	if !w.finishing || p.told || p.lost != nil {
+		return
+	}
+	p.told = true
+	o := new(eager.Outgoing)
+	o.SetPlain(eager.Bye, 0)
+	p.ep.Enqueue(o)
+}
+
+// finish takes a peer's goodbye.
+func (w *World) finish(p *peer) {
+	if p.finished != nil || p.lost != nil {
+		return
+	}
+	p.finished = &PeerError{Rank: p.rank, Host: p.host, Cause: ErrFinished}
+	p.open = nil
+	w.living--
+	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank && k.Context&hidden == 0 }, p.finished)
+	w.failProbes(p.rank, p.finished)
+	w.rndv.Refused(&p.sends, p.ep, p.finished)
+	if w.living == 0 {
+		w.failPosted(func(k match.Key) bool { return k.Source == match.AnySource && k.Context&hidden == 0 }, errAllFinished)
+		w.failProbes(AnySource, errAllFinished)
+	}
+}
+
+// failPosted ends the receives with the keys that which chooses.
+func (w *World) failPosted(which func(match.Key) bool, err error) {
+	for r := range w.table.Posted(which) {
+		w.table.Remove(&r.recv)
+		r.complete(err)
+	}
+}
