@@ -45,7 +45,8 @@ type Device interface {
 	NewQP(QPConfig) (QP, error)
 
 	// Register makes mem readable by peers, or usable as the local side of a
-	// read, until the MR is closed. mem must not lie on a stack.
+	// read, until the MR is closed. mem must not lie on a stack. The device
+	// does not keep it alive: its owner does, as long as a request or a peer uses it.
 	Register(mem []byte, a Access) (MR, error)
 
 	// WakeFDs are descriptors that become readable (level-triggered) when an

@@ -10,11 +10,13 @@ import (
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
-// region is registered memory. It keeps the memory alive and in its place.
+// region is registered memory: where it lies. Only memory of the device's own is
+// kept; other memory its owner keeps, as long as it is used.
 type region struct {
 	dev  *device
 	mem  []byte
 	base uint64
+	size uint64
 	h    mrHandle
 	key  uint32 // local
 	pin  runtime.Pinner
@@ -27,11 +29,18 @@ func (d *device) Register(mem []byte, a verbs.Access) (verbs.MR, error) {
 	if len(mem) == 0 {
 		return nil, verbs.ErrInvalid
 	}
-	return d.register(mem, a)
+	r, err := d.register(mem, a)
+	if err != nil {
+		return nil, err
+	}
+	r.pin.Unpin()
+	r.mem = nil
+	return r, nil
 }
 
+// register is Register for memory of the device's own.
 func (d *device) register(mem []byte, a verbs.Access) (*region, error) {
-	r := &region{dev: d, mem: mem, base: addrOf(mem)}
+	r := &region{dev: d, mem: mem, base: addrOf(mem), size: uint64(len(mem))}
 	r.pin.Pin(&mem[0])
 	var err error
 	if r.h, err = d.adapter.register(mem, a&verbs.AccessLocal != 0, a&verbs.AccessRead != 0); err != nil {
@@ -50,7 +59,7 @@ func (r *region) Addr() uint64 { return r.base }
 func (r *region) Key() uint64  { return uint64(rkey(r.h)) }
 
 func (r *region) holds(addr, n uint64) bool {
-	return addr >= r.base && n <= uint64(len(r.mem)) && addr-r.base <= uint64(len(r.mem))-n
+	return addr >= r.base && n <= r.size && addr-r.base <= r.size-n
 }
 
 // Close takes the right back: the library returns when the adapter has

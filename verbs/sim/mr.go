@@ -13,7 +13,7 @@ const pageSize = 4096
 // addresses of one process differ from run to run, and a trace must not.
 type region struct {
 	dev    *Device
-	mem    []byte
+	mem    memory
 	access verbs.Access
 	addr   uint64
 	key    uint64
@@ -33,7 +33,7 @@ func (d *Device) Register(mem []byte, a verbs.Access) (verbs.MR, error) {
 	pages := (len(mem) + pageSize - 1) / pageSize
 	d.busy = max(d.busy, d.net.now) + d.cfg.RegisterCall + time.Duration(pages)*d.cfg.RegisterPage
 	d.count.registrations++
-	r := &region{dev: d, mem: mem, access: a, addr: d.nextAddr}
+	r := &region{dev: d, mem: remember(mem), access: a, addr: d.nextAddr}
 	d.nextAddr += uint64(pages+1) * pageSize // and a page that is nobody's
 	for r.key == 0 || d.regions[r.key] != nil {
 		r.key = uint64(d.net.rng.Uint32())
@@ -65,9 +65,13 @@ func (d *Device) readable(from verbs.Remote, n int) []byte {
 	if r == nil || r.access&verbs.AccessRead == 0 || from.Addr < r.addr {
 		return nil
 	}
-	size, off := uint64(len(r.mem)), from.Addr-r.addr
+	size, off := uint64(r.mem.size), from.Addr-r.addr
 	if off > size || uint64(n) > size-off {
 		return nil
 	}
-	return r.mem[off : off+uint64(n) : off+uint64(n)]
+	mem := r.mem.bytes()
+	if mem == nil {
+		return nil
+	}
+	return mem[off : off+uint64(n) : off+uint64(n)]
 }

@@ -18,6 +18,8 @@
 //     the RNR timer and goes back to that message, and counts "rnr".
 //   - Data of a read, and of a send that is not inline, must lie in registered
 //     memory.
+//   - A registration does not keep its memory alive. Once that is collected, what
+//     would reach some other object by an adapter is refused here.
 //   - Inline memory is granted as it is by rxe: 32 bytes (two gathers of 16) or
 //     what was asked, at most MaxInline. Asking more is not an error here, as
 //     it is there: MaxInline is granted.

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -153,6 +154,7 @@ func trace(t *testing.T, seed uint64) (lines []string) {
 	}
 	net.Kill(b.dev)
 	run(t, net, a)
+	runtime.KeepAlive(mem) // which b's device doesn't
 	for _, c := range a.done {
 		lines = append(lines, fmt.Sprint(c.ID, c.Op, c.Status))
 	}
