@@ -188,7 +188,7 @@ func (w *World) again(r *request) {
 // meanwhile, take has found that out.
 func (w *World) canceled(p *peer, x eager.Extension) {
 	for u := range w.table.Unexpected(func(k match.Key) bool { return int(k.Source) == p.rank }) {
-		if u.from == p && u.offer.Key == x.Key {
+		if u.from == p && u.offer.Name == x.Name {
 			w.table.RemoveUnexpected(&u.msg)
 			w.putUnexpected(u)
 			return

@@ -13,9 +13,9 @@ type Kind uint8
 const (
 	Data   Kind = 1 + iota // a whole message
 	Offer                  // request-to-send of a rendezvous: an Extension follows
-	Finish                 // a rendezvous is over: an Extension follows, with its key
+	Finish                 // a rendezvous is over: an Extension follows, with its name
 	Credit                 // nothing but the credits that every header can carry
-	Cancel                 // an Offer is withdrawn: an Extension follows, with its key
+	Cancel                 // an Offer is withdrawn: an Extension follows, with its name
 	Bye                    // nothing that is matched follows, but what goes on between ranks that end
 )
 
@@ -29,10 +29,10 @@ const (
 const Version = version
 
 // HeaderSize is the bytes in front of each message, ExtensionSize those that
-// follow in an Offer or a Finish.
+// follow in an Offer, a Finish or a Cancel.
 const (
 	HeaderSize    = 16
-	ExtensionSize = 24
+	ExtensionSize = 32
 )
 
 // FlagFailed in a Finish says that the receiver could not read.
@@ -73,17 +73,21 @@ func putCredits(b *[HeaderSize]byte, n uint16) { binary.LittleEndian.PutUint16(b
 
 func putSeq(b *[HeaderSize]byte, seq uint32) { binary.LittleEndian.PutUint32(b[12:], seq) }
 
-// Extension is what an Offer or a Finish adds.
+// Extension is what an Offer adds. A Finish and a Cancel have only the name in it.
+//
+//	length 8, address 8, key 8, name 8; little endian
 type Extension struct {
 	Length uint64 // of the message
 	Addr   uint64 // where its sender has it
-	Key    uint64 // of that memory, and the name of this rendezvous
+	Key    uint64 // of that memory; other messages may lie in the same
+	Name   uint64 // of this rendezvous: counts its sender's offers to this peer, from 1
 }
 
 func (x *Extension) put(b []byte) {
 	binary.LittleEndian.PutUint64(b, x.Length)
 	binary.LittleEndian.PutUint64(b[8:], x.Addr)
 	binary.LittleEndian.PutUint64(b[16:], x.Key)
+	binary.LittleEndian.PutUint64(b[24:], x.Name)
 }
 
 // ErrMalformed is wrapped by what Parse returns.
@@ -144,12 +148,13 @@ func extension(k Kind) int {
 	return ExtensionSize
 }
 
-// ParseExtension reads what follows the header of an Offer or a Finish, whose
+// ParseExtension reads what follows the header of an Offer and its kin, whose
 // length Parse has checked.
 func ParseExtension(body []byte) Extension {
 	return Extension{
 		Length: binary.LittleEndian.Uint64(body),
 		Addr:   binary.LittleEndian.Uint64(body[8:]),
 		Key:    binary.LittleEndian.Uint64(body[16:]),
+		Name:   binary.LittleEndian.Uint64(body[24:]),
 	}
 }

@@ -45,17 +45,18 @@ func TestHeaderBytes(t *testing.T) {
 		{
 			"offer",
 			Header{Kind: Offer, Context: 1, Tag: 2, Seq: 3},
-			&Extension{Length: 0x0102030405060708, Addr: 0x1112131415161718, Key: 0x2122232425262728},
+			&Extension{Length: 0x0102030405060708, Addr: 0x1112131415161718, Key: 0x2122232425262728, Name: 0x3132333435363738},
 			[]byte{
 				0x12, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0,
 				8, 7, 6, 5, 4, 3, 2, 1, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
+				0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
 			},
 		},
 		{
 			"finish",
 			Header{Kind: Finish, Flags: FlagFailed},
-			&Extension{Key: 1<<64 - 1},
-			append([]byte{0x13, 1}, append(make([]byte, 30), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)...),
+			&Extension{Name: 1<<64 - 1},
+			append([]byte{0x13, 1}, append(make([]byte, 38), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)...),
 		},
 	} {
 		b := encode(v.h, v.x)
@@ -143,8 +144,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(append(encode(Header{Kind: Data, Credits: 7}, nil), "payload"...))
 	f.Add(encode(Header{Kind: Credit, Credits: 1<<16 - 1}, nil))
 	f.Add(encode(Header{Kind: Bye}, nil))
-	f.Add(encode(Header{Kind: Offer, Tag: 1<<31 - 1}, &Extension{Length: 1 << 40, Addr: 1 << 47, Key: 1 << 63}))
-	f.Add(encode(Header{Kind: Finish, Flags: FlagFailed}, &Extension{Key: binary.LittleEndian.Uint64([]byte("verbena1"))}))
+	f.Add(encode(Header{Kind: Offer, Tag: 1<<31 - 1}, &Extension{Length: 1 << 40, Addr: 1 << 47, Key: 1 << 63, Name: 1}))
+	f.Add(encode(Header{Kind: Finish, Flags: FlagFailed}, &Extension{Name: binary.LittleEndian.Uint64([]byte("verbena1"))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, body, err := Parse(b)
 		credits, context, tag, seq, ok := parseData(b)

@@ -134,14 +134,14 @@ func TestControl(t *testing.T) {
 		var offer, finish Outgoing
 		a.do(func() {
 			offer.SetControl(Header{Kind: Offer, Context: 5, Tag: 6}, x)
-			finish.SetControl(Header{Kind: Finish, Flags: FlagFailed}, Extension{Key: 42})
+			finish.SetControl(Header{Kind: Finish, Flags: FlagFailed}, Extension{Name: 42})
 			a.eps[1].Enqueue(&offer)
 			a.eps[1].Enqueue(&finish)
 		})
 		r.until(fmt.Sprintf("an offer and a finish, eager limit %d", limit), func() bool { return len(b.got) == 2 })
 		want := []message{
 			{0, Header{Kind: Offer, Context: 5, Tag: 6, Seq: 1}, string(encode(Header{}, &x)[HeaderSize:])},
-			{0, Header{Kind: Finish, Flags: FlagFailed}, string(encode(Header{}, &Extension{Key: 42})[HeaderSize:])},
+			{0, Header{Kind: Finish, Flags: FlagFailed}, string(encode(Header{}, &Extension{Name: 42})[HeaderSize:])},
 		}
 		if d := cmp.Diff(want, b.got); d != "" {
 			t.Errorf("limit %d (-want +got)\n%s", limit, d)

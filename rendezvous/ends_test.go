@@ -166,11 +166,11 @@ func TestUnknownFinish(t *testing.T) {
 	a, b, c := r.ranks[0], r.ranks[1], r.ranks[2]
 	s := a.offer(1, pattern(0, 1000))
 	o := b.takeOffer()
-	finish := func(from *rank, key uint64) error {
+	finish := func(from *rank, name uint64) error {
 		t.Helper()
 		n := len(a.wrong)
 		var out eager.Outgoing
-		out.SetControl(eager.Header{Kind: eager.Finish}, eager.Extension{Key: key})
+		out.SetControl(eager.Header{Kind: eager.Finish}, eager.Extension{Name: name})
 		from.do(func() { from.eps[0].Enqueue(&out) })
 		r.settle()
 		if len(a.wrong) == n {
@@ -180,19 +180,19 @@ func TestUnknownFinish(t *testing.T) {
 	}
 	for _, v := range []struct {
 		from *rank
-		key  uint64
-	}{{b, o.Key + 1}, {b, 0}, {b, 1<<64 - 1}, {c, o.Key}} {
-		if err := finish(v.from, v.key); !errors.Is(err, ErrUnknown) {
-			t.Errorf("rank %d finishes key %#x: %v, want %v", v.from.id, v.key, err, ErrUnknown)
+		name uint64
+	}{{b, o.Name + 1}, {b, 0}, {b, 1<<64 - 1}, {c, o.Name}} {
+		if err := finish(v.from, v.name); !errors.Is(err, ErrUnknown) {
+			t.Errorf("rank %d finishes offer %d: %v, want %v", v.from.id, v.name, err, ErrUnknown)
 		}
 	}
 	if len(s.told) != 0 {
 		t.Fatalf("the send has ended with %v", s.told)
 	}
-	if err := finish(b, o.Key); err != nil || len(s.told) != 1 {
+	if err := finish(b, o.Name); err != nil || len(s.told) != 1 {
 		t.Errorf("the true finish: %v, %v", err, s.told)
 	}
-	if err := finish(b, o.Key); !errors.Is(err, ErrUnknown) || len(s.told) != 1 {
+	if err := finish(b, o.Name); !errors.Is(err, ErrUnknown) || len(s.told) != 1 {
 		t.Errorf("the finish once more: %v, %v", err, s.told)
 	}
 }
@@ -206,7 +206,7 @@ func TestFinishBeforeOffer(t *testing.T) {
 		sends = append(sends, a.offer(1, pattern(i, 1000)))
 	}
 	var err error
-	a.do(func() { err = a.layer.Finished(&a.sends[1], 0, eager.Extension{Key: sends[5].mr.Key()}) })
+	a.do(func() { err = a.layer.Finished(&a.sends[1], 0, eager.Extension{Name: sends[5].name}) })
 	if !errors.Is(err, ErrUnknown) || len(sends[5].told) != 0 {
 		t.Errorf("finished before it was offered: %v, the owner was told %v", err, sends[5].told)
 	}

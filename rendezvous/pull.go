@@ -131,7 +131,7 @@ func (p *Pull) over(s verbs.Status) {
 	if s != verbs.StatusOK {
 		h.Flags = eager.FlagFailed
 	}
-	p.finish.SetControl(h, eager.Extension{Key: p.offer.Key})
+	p.finish.SetControl(h, eager.Extension{Name: p.offer.Name})
 	p.finish.Owner = p
 	p.ep.Enqueue(&p.finish)
 }

@@ -28,14 +28,19 @@ type Counters struct {
 }
 
 // New makes the layer. Needs is told how many reads are waited for.
-func New(dev verbs.Device, needs func(int)) *Layer { return &Layer{dev: dev, needs: needs} }
+func New(dev verbs.Device, needs func(int)) *Layer {
+	return &Layer{dev: dev, needs: needs}
+}
 
 // Counters returns a copy.
 func (l *Layer) Counters() Counters { return l.count }
 
 // Sends are the offers to one peer that are not finished, oldest first. A finish
-// names its offer by key; they mostly come in order.
-type Sends struct{ head, tail *Send }
+// names its offer by its number; they mostly come in order.
+type Sends struct {
+	head, tail *Send
+	offers     uint64 // so far
+}
 
 // Send is the sender's side of one message. It lives in the request.
 type Send struct {
@@ -44,6 +49,7 @@ type Send struct {
 	mem        []byte // keeps the message alive until the end
 	pin        runtime.Pinner
 	mr         verbs.MR
+	name       uint64 // among the offers to this peer
 	offer      eager.Outgoing
 	left       bool // the offer has left: the peer may know of it
 	next, prev *Send
@@ -64,13 +70,14 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	}
 	// The device reads by address: the memory must neither move nor go.
 	s.pin.Pin(unsafe.SliceData(mem))
-	s.mem, s.mr, s.left = mem, mr, false
+	to.offers++
+	s.mem, s.mr, s.name, s.left = mem, mr, to.offers, false
 	s.offer.Owner = s
 	to.push(s)
 	l.count.Offers++
 	s.offer.SetControl(
 		eager.Header{Kind: eager.Offer, Context: context, Tag: tag},
-		eager.Extension{Length: uint64(len(mem)), Addr: mr.Addr(), Key: mr.Key()},
+		eager.Extension{Length: uint64(len(mem)), Addr: mr.Addr(), Key: mr.Key(), Name: s.name},
 	)
 	ep.Enqueue(&s.offer)
 	return nil
@@ -83,14 +90,13 @@ func (s *Send) Sent(ok bool) { s.left = ok }
 // not begun to read and the device can tell. The owner is not told.
 func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
 	if !ep.Withdraw(&s.offer) {
-		key, ok := l.revoke(s)
-		if !ok {
+		if !l.revoke(s) {
 			return false
 		}
 		ep.Forgo()
 		// Not in s, which is the owner's again.
 		cancel := new(eager.Outgoing)
-		cancel.SetControl(eager.Header{Kind: eager.Cancel}, eager.Extension{Key: key})
+		cancel.SetControl(eager.Header{Kind: eager.Cancel}, eager.Extension{Name: s.name})
 		ep.Enqueue(cancel)
 	}
 	to.remove(s)
@@ -112,16 +118,13 @@ func (l *Layer) Refused(to *Sends, ep *eager.Endpoint, err error) {
 }
 
 // revoke takes the right to read back, unless the receiver has taken it.
-func (l *Layer) revoke(s *Send) (key uint64, ok bool) {
+func (l *Layer) revoke(s *Send) bool {
 	r, can := s.mr.(verbs.Revoker)
-	if !can || !s.left {
-		return 0, false
+	if !can || !s.left || !r.Revoke() {
+		return false
 	}
-	key = s.mr.Key()
-	if ok = r.Revoke(); ok {
-		s.mr = nil
-	}
-	return key, ok
+	s.mr = nil
+	return true
 }
 
 // Finished takes a Finish of a peer. A peer that names what it has not been
@@ -129,7 +132,7 @@ func (l *Layer) revoke(s *Send) (key uint64, ok bool) {
 // offer waits to leave.
 func (l *Layer) Finished(from *Sends, flags uint8, x eager.Extension) error {
 	for s := from.head; s != nil; s = s.next {
-		if s.mr.Key() != x.Key || !s.left {
+		if s.name != x.Name || !s.left {
 			continue
 		}
 		from.remove(s)
@@ -140,7 +143,7 @@ func (l *Layer) Finished(from *Sends, flags uint8, x eager.Extension) error {
 		l.end(s, err)
 		return nil
 	}
-	return fmt.Errorf("%w: key %#x", ErrUnknown, x.Key)
+	return fmt.Errorf("%w: its offer %d", ErrUnknown, x.Name)
 }
 
 // Lost ends all sends to a peer that is gone.
