@@ -79,9 +79,14 @@ func (w *World) counters() map[string]uint64 {
 		"rndv.pulls":      r.Pulls,
 		"rndv.finishes":   r.Finishes,
 		"rndv.withdrawn":  r.Withdrawn,
-		"slots.released":  q.Released,
-		"slots.reposts":   q.Reposts,
-		"slots.low":       q.Lows,
+
+		"rndv.reg.hits":      r.RegHits,
+		"rndv.reg.misses":    r.RegMisses,
+		"rndv.reg.evictions": r.RegEvictions,
+
+		"slots.released": q.Released,
+		"slots.reposts":  q.Reposts,
+		"slots.low":      q.Lows,
 	})
 	if d, ok := w.dev.(verbs.Counted); ok {
 		for name, v := range d.Counters {

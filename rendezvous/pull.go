@@ -60,9 +60,9 @@ func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer ea
 	l.free = l.free[:len(l.free)-1]
 	l.pulls[p.id] = p
 	l.needs(1)
-	if l.dev.Attr().Registration {
+	if l.cache != nil {
 		var err error
-		if p.mr, err = l.dev.Register(p.dst, verbs.AccessLocal); err != nil {
+		if p.mr, _, err = l.cache.acquire(p.dst, verbs.AccessLocal); err != nil {
 			l.done(p, verbs.StatusDevice)
 			return
 		}
@@ -109,6 +109,9 @@ func (l *Layer) Abandon(err error) {
 		}
 	}
 	l.pulls, l.free = nil, nil
+	if l.cache != nil {
+		l.cache.close()
+	}
 }
 
 func (l *Layer) done(p *Pull, s verbs.Status) {
@@ -116,6 +119,9 @@ func (l *Layer) done(p *Pull, s verbs.Status) {
 	l.free = append(l.free, p.id)
 	l.needs(-1)
 	if p.mr != nil {
+		if s != verbs.StatusOK {
+			forget(p.mr) // so that Close makes sure that nothing is written any more
+		}
 		_ = p.mr.Close()
 		p.mr = nil
 	}

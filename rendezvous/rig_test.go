@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // leave, and written when they arrive, so that memory which is touched too late
 // shows.
 type rig struct {
-	t     *testing.T
+	t     testing.TB
 	nw    *sim.Network
 	ranks []*rank
 }
@@ -89,7 +89,7 @@ type lostError verbs.Status
 
 func (e lostError) Error() string { return "lost: " + verbs.Status(e).String() }
 
-func newRig(t *testing.T, n int, cfg sim.Config) *rig {
+func newRig(t testing.TB, n int, cfg sim.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, nw: sim.New(cfg)}
 	for i := range n {

@@ -10,31 +10,6 @@ import (
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
-// Layer is the rendezvous protocol over one device.
-type Layer struct {
-	dev   verbs.Device
-	needs func(int) // progress.Engine.NeedSends
-	pulls []*Pull   // reads in flight, by work request
-	free  []int
-	count Counters
-}
-
-// Counters count what the protocol did.
-type Counters struct {
-	Offers    uint64
-	Pulls     uint64
-	Finishes  uint64
-	Withdrawn uint64
-}
-
-// New makes the layer. Needs is told how many reads are waited for.
-func New(dev verbs.Device, needs func(int)) *Layer {
-	return &Layer{dev: dev, needs: needs}
-}
-
-// Counters returns a copy.
-func (l *Layer) Counters() Counters { return l.count }
-
 // Sends are the offers to one peer that are not finished, oldest first. A finish
 // names its offer by its number; they mostly come in order.
 type Sends struct {
@@ -64,7 +39,7 @@ var (
 // Offer starts a send of mem. Its memory is the caller's again when the owner
 // was told.
 func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, tag int32, mem []byte) error {
-	mr, err := l.dev.Register(mem, verbs.AccessRead)
+	mr, addr, err := l.register(mem, verbs.AccessRead)
 	if err != nil {
 		return fmt.Errorf("rendezvous: registering %d bytes: %w", len(mem), err)
 	}
@@ -77,7 +52,7 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	l.count.Offers++
 	s.offer.SetControl(
 		eager.Header{Kind: eager.Offer, Context: context, Tag: tag},
-		eager.Extension{Length: uint64(len(mem)), Addr: mr.Addr(), Key: mr.Key(), Name: s.name},
+		eager.Extension{Length: uint64(len(mem)), Addr: addr, Key: mr.Key(), Name: s.name},
 	)
 	ep.Enqueue(&s.offer)
 	return nil
@@ -155,6 +130,9 @@ func (l *Layer) Lost(to *Sends, err error) {
 }
 
 func (l *Layer) end(s *Send, err error) {
+	if err != nil {
+		forget(s.mr) // who has the key is not to be trusted with it
+	}
 	if e := l.quiet(s); err == nil {
 		err = e
 	}
@@ -162,8 +140,8 @@ func (l *Layer) end(s *Send, err error) {
 	s.Owner.Offered(err)
 }
 
-// quiet takes back the right to read. When it returns, no peer and no device
-// reads the memory.
+// quiet takes back the right to read, or leaves it with the cache. When it returns,
+// no device reads the memory for this message.
 func (l *Layer) quiet(s *Send) (err error) {
 	if s.mr != nil { // else it is revoked
 		err = s.mr.Close()
