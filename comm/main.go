@@ -69,12 +69,13 @@ func (w *World) run(ctx context.Context, run RunFunc) error {
 	return nil
 }
 
-// ended says whether an error only says that a rank has ended. A program that has
+// ended says whether an error only says that a rank has ended, which a refused
+// connection says too, if the launcher's word comes later. A program that has
 // done its work can close its world without that rank; whether its end was a
 // failure is the launcher's to say.
 func ended(err error) bool {
 	var p *PeerError
-	return errors.As(err, &p) && (errors.Is(p.Cause, ErrDied) || errors.Is(p.Cause, ErrFinished))
+	return errors.As(err, &p) && (errors.Is(p.Cause, ErrDied) || errors.Is(p.Cause, ErrFinished) || errors.Is(p.Cause, ErrUnreachable))
 }
 
 // oneLine is the first line of an error's text.

@@ -26,6 +26,7 @@ var modes = map[string]func(args []string){
 	"recover":  program(recovered),
 	"child":    program(child),
 	"survive":  program(survive),
+	"fate":     program(fate),
 }
 
 func main() {
