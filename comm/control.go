@@ -9,13 +9,17 @@ import (
 // sayLimit is how long the launcher may take to read what a rank says.
 const sayLimit = time.Second
 
-// attend listens to the launcher: to which ranks have ended. Without a connection
-// ends are heard of from the devices only.
+// attend listens to the launcher: to which ranks have ended, and to the question
+// where this one is blocked. Without a connection ends are heard of from the devices
+// only.
 func (w *World) attend(c *control.Conn) {
 	if c == nil {
 		return
 	}
 	w.launcher = c
+	if err := w.eng.WatchQuiet(w.quiet); err != nil {
+		w.log.WithError(err).Debug("comm: deadlocks won't be found")
+	}
 	w.attending.Go(w.listen)
 }
 
@@ -36,8 +40,13 @@ func (w *World) listen() {
 		if err != nil {
 			return // closed, by this rank or with the launcher
 		}
-		if m.Kind == control.Exit {
+		switch m.Kind {
+		case control.Exit:
 			w.ended(m.Rank, m.How)
+		case control.Ask:
+			if w.launcher.Send(sayLimit, w.answer(m.ID)...) != nil {
+				return
+			}
 		}
 	}
 }
@@ -63,6 +72,8 @@ func (w *World) ended(rank int, how string) {
 		}
 		return
 	}
-	p.contacted = true
-	p.ep.Contact()
+	if !p.contacted {
+		p.contacted = true
+		p.ep.Contact()
+	}
 }

@@ -59,6 +59,7 @@ func (w *World) newRequest() {
 	r.recv.Bind(r)
 	r.out.Owner, r.send.Owner, r.pull.Owner = r, r, r
 	w.pool = r
+	w.requests = append(w.requests, r)
 }
 
 // put gives a request back; the public Requests that mean it are over.

@@ -47,7 +47,8 @@ type World struct {
 	deaths          []*peer
 	table           match.Table[request, unexpected]
 	pool            *request
-	active          int // requests that are not in the pool
+	requests        []*request // all there are
+	active          int        // requests that are not in the pool
 	unexpected      *unexpected
 	spares          [][]byte // large buffers of unexpected messages that were taken
 	unexpectedBytes int64

@@ -86,6 +86,9 @@ func (ep *Endpoint) Limit() int { return ep.layer.cfg.Limit }
 // Closed says whether, and why, the peer is gone.
 func (ep *Endpoint) Closed() (verbs.Status, bool) { return ep.status, ep.closed }
 
+// Sent is how many matched messages have left, so far.
+func (ep *Endpoint) Sent() uint32 { return ep.seq }
+
 // Used says whether a matched message was sent.
 func (ep *Endpoint) Used() bool { return ep.seq != 0 || ep.queue.head != nil }
 

@@ -54,11 +54,17 @@ func (v *supervisor) hear(e linkEvent) {
 		if !errors.Is(e.err, io.EOF) {
 			v.log.Debugf("rank %d: %v", e.rank, e.err)
 		}
-		l.deaf = true
+		l.deaf, l.blocked = true, nil
 		_ = l.conn.Close()
+		if v.round != nil && v.round.open[e.rank] {
+			delete(v.round.open, e.rank)
+			v.finishRound(false)
+		}
 	case e.msg.Kind == control.Hello:
 		l.listens = true
 		v.tellExits()
+	case e.msg.Kind == control.Pending, e.msg.Kind == control.Report:
+		v.answered(e.rank, e.msg)
 	}
 }
 

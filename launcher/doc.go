@@ -32,7 +32,7 @@
 // The status of a job is that of the first rank to fail; one that was killed by
 // signal n counts as 128+n, and an abort as the status that it names. The
 // launcher's own are StatusUsage (2), StatusTimeout (124), StatusInternal (125),
-// StatusNotExecutable (126), StatusNotFound (127), StatusBuild (1), and 128+2
+// StatusNotExecutable (126), StatusNotFound (127), StatusBuild (1), StatusDeadlock (1), and 128+2
 // for a second interrupt. docs/LAUNCHING.md has a table of all cases, each of
 // which is a test.
 //
@@ -48,7 +48,8 @@
 // terminal would; USR1 and USR2 to the rank's process alone. When a job is
 // ended early, each rank's process group gets TERM and, a second later, KILL.
 // A second interrupt kills at once. Suspending the launcher (control-Z) doesn't
-// suspend the ranks. If the go command that runs verbrun (go run, go tool) is
+// suspend the ranks. DumpSignal (SIGRTMIN+1) asks the ranks where they are blocked;
+// docs/DEBUGGING.md says what is printed. If the go command that runs verbrun (go run, go tool) is
 // killed, the job is canceled.
 //
 // # Streams

@@ -14,13 +14,14 @@ type Job struct {
 	// through them in order.
 	Parts []Part
 
-	Input      Input
-	Output     Output
-	BuildFlags []string // of go build, for packages
-	Bind       Bind
-	Timeout    time.Duration // of the ranks, building excluded; 0: none
-	Continuous bool          // a rank that dies doesn't end the job
-	Verbose    bool
+	Input          Input
+	Output         Output
+	BuildFlags     []string // of go build, for packages
+	Bind           Bind
+	Timeout        time.Duration // of the ranks, building excluded; 0: none
+	Continuous     bool          // a rank that dies doesn't end the job
+	DetectDeadlock bool          // ends the job; without it a deadlock is reported
+	Verbose        bool
 
 	Profile        string // of each rank: "cpu", to rank-N.pprof, or none
 	ReportBindings bool   // say on which cores each rank runs
@@ -69,6 +70,7 @@ func ParseBind(s string) (Bind, error) {
 // Statuses of the launcher's own.
 const (
 	StatusBuild         = 1
+	StatusDeadlock      = 1
 	StatusUsage         = 2
 	StatusTimeout       = 124
 	StatusInternal      = 125
@@ -152,7 +154,7 @@ func (j *Job) files() (in, out, err *os.File) {
 
 // spec finds what the job names.
 func (j *Job) spec() (spec, error) {
-	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
+	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}

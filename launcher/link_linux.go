@@ -26,9 +26,10 @@ type link struct {
 	theirs *os.File // their end of the connection, until the rank is started
 
 	// Of the supervisor's loop.
-	listens bool // it has said hello
-	deaf    bool // it said something wrong, or doesn't read
-	told    int  // how many of the job's exits it has been told
+	listens bool           // it has said hello
+	deaf    bool           // it said something wrong, or doesn't read
+	told    int            // how many of the job's exits it has been told
+	blocked *control.State // its last word; nil: it isn't, or hasn't said so
 }
 
 // newLink makes a link. Without one, where there are no descriptors left, its

@@ -36,6 +36,10 @@ func (v *supervisor) loop() {
 			v.heard(e)
 		case e := <-v.links:
 			v.hear(e)
+		case <-v.dumps:
+			v.dump()
+		case <-v.roundEnd.C:
+			v.finishRound(true)
 		case <-v.news.C:
 			v.tellExits()
 		case o, ok := <-orders:
@@ -49,7 +53,7 @@ func (v *supervisor) loop() {
 			if len(v.running()) == 0 {
 				continue
 			}
-			v.end(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: rank %s", v.spec.Timeout, ranges(v.running()))}, ending)
+			v.timeUp(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: rank %s", v.spec.Timeout, ranges(v.running()))})
 		case <-v.deadline.C:
 			if over {
 				v.unread()

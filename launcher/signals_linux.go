@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ForwardedSignals are the signals to pass on to ranks: for os/signal.Notify.
+// ForwardedSignals are the signals to pass on to ranks, and DumpSignal: for
+// os/signal.Notify.
 // A hangup that the caller's parent wants ignored (nohup) stays ignored. URG
 // is the Go runtime's own and never among them.
 func ForwardedSignals() []os.Signal {
-	s := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+	s := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, DumpSignal}
 	if !signal.Ignored(syscall.SIGHUP) {
 		s = append(s, syscall.SIGHUP)
 	}

@@ -107,8 +107,13 @@ type supervisor struct {
 	exits    []control.Message // of ranks so far
 	news     *time.Timer       // with exits that ranks have not been told
 	newsDue  bool
-	reports  sync.WaitGroup // of crashes, being printed
-	hurry    bool           // nobody is left who would read the output
+	reports  sync.WaitGroup // what is being printed meanwhile
+	dumps    chan struct{}  // somebody asks where the ranks are
+	round    *round         // the question that the ranks are answering, or nil
+	roundNo  uint64
+	roundEnd *time.Timer
+	deadlock *traffic // of the one that was reported last
+	hurry    bool     // nobody is left who would read the output
 }
 
 // phase is how far the job is. It only grows.
@@ -136,10 +141,12 @@ func newSupervisor(s spec) *supervisor {
 		spec: s, byPid: map[int]*rank{}, done: make(chan struct{}),
 		orders: make(chan order), pmi: make(chan pmiEvent), links: make(chan linkEvent), copied: make(chan struct{}),
 		log: logrus.New(), deadline: time.NewTimer(time.Hour), patience: time.NewTimer(time.Hour), news: time.NewTimer(time.Hour),
+		roundEnd: time.NewTimer(time.Hour), dumps: make(chan struct{}, 1),
 	}
 	v.deadline.Stop()
 	v.patience.Stop()
 	v.news.Stop()
+	v.roundEnd.Stop()
 	v.stdout, v.stderr = newSinks(os.Stdout, os.Stderr)
 	v.stdout.stamp, v.stderr.stamp = s.Output.Stamp, s.Output.Stamp
 	v.log.SetOutput(v.stderr)
@@ -178,6 +185,13 @@ func (v *supervisor) listen(dec *gob.Decoder) {
 				v.log.WithError(err).Debug("the front has gone")
 			}
 			return
+		}
+		if o.Signal == int(DumpSignal) {
+			select {
+			case v.dumps <- struct{}{}:
+			default: // one is as good as two
+			}
+			continue
 		}
 		select {
 		case v.orders <- o:

@@ -24,13 +24,14 @@ type spec struct {
 
 	ReportBindings bool
 
-	Input      Input
-	Output     Output
-	Bind       Bind
-	Timeout    time.Duration
-	Continuous bool
-	Verbose    bool
-	TempDir    string // made by the supervisor if needed, removed by either
+	Input          Input
+	Output         Output
+	Bind           Bind
+	Timeout        time.Duration
+	Continuous     bool
+	DetectDeadlock bool
+	Verbose        bool
+	TempDir        string // made by the supervisor if needed, removed by either
 }
 
 type order struct {

@@ -23,6 +23,7 @@ type background struct {
 	armed bool // guarded by the engine's lock: it sleeps, armed
 	park  parker
 
+	quiet  func()        // of WatchQuiet; guarded by the engine's lock
 	resume chan struct{} // has room for one
 	still  bool          // guarded by the engine's lock: it waits for resume
 }
@@ -59,7 +60,7 @@ func (e *Engine) background() {
 		e.mu.Lock()
 		quiet := !e.driving && e.drives == seen && !e.closed
 		e.back.still = e.asleep && e.count.Sleeps == slept
-		still := e.back.still
+		still, report := e.back.still, e.back.quiet
 		seen, slept = e.drives, e.count.Sleeps
 		if quiet {
 			e.backgroundSleep()
@@ -77,13 +78,11 @@ func (e *Engine) background() {
 		// The driver has been asleep for a tick: ticking beside it for as long
 		// as it sleeps took a per cent of a core.
 		tick.Stop()
-		select {
-		case <-e.back.stop:
+		if !e.awaitResume(report) {
 			return
-		case <-e.back.resume:
-			period = backgroundTick
-			tick.Reset(period)
 		}
+		period = backgroundTick
+		tick.Reset(period)
 	}
 }
 

@@ -99,6 +99,9 @@ func (e *Engine) idle(ctx context.Context, w *Waiter, i *idle) error {
 	phase := e.phase(i)
 	if phase == phaseSleep {
 		before := time.Now()
+		if !w.long.noted {
+			w.long.note(ctx, before)
+		}
 		if err := e.sleep(ctx, w); err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package progress
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Waiter is what a goroutine waits with: for Left completions. It lives in the
 // request, or in what the caller keeps for a group of requests, so that waiting
@@ -11,6 +14,7 @@ type Waiter struct {
 	wake       chan struct{} // made when the waiter parks for the first time
 	parked     bool
 	driver     bool
+	long       longWaiting
 	next, prev *Waiter
 }
 
@@ -44,6 +48,9 @@ func (e *Engine) Wait(ctx context.Context, w *Waiter) error {
 		err = e.wait(ctx, w)
 	} else if err = e.drive(ctx, w); err == nil && w.Left > 0 {
 		err = e.wait(ctx, w)
+	}
+	if w.long.noted {
+		w.long = longWaiting{}
 	}
 	if e.waiting--; e.waiting == 0 && e.left != nil {
 		close(e.left) // Close waits for it
@@ -79,6 +86,9 @@ func (e *Engine) park(ctx context.Context, w *Waiter) error {
 		w.wake = make(chan struct{}, 1)
 	}
 	e.count.Parks++
+	if !w.long.noted {
+		w.long.note(ctx, time.Now())
+	}
 	e.parked.push(w)
 	e.mu.Unlock()
 	var err error

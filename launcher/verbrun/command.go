@@ -74,6 +74,7 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 	f.StringVar(&j.Profile, "pprof", "", "`WHAT` to profile: cpu, in rank-N.pprof of each rank of a Verbena program")
 	f.BoolVar(&dry, "dry-run", false, "print what would be started, and start nothing")
 	f.BoolVar(&j.ReportBindings, "report-bindings", false, "print on which cores each rank runs")
+	f.BoolVar(&j.DetectDeadlock, "detect-deadlock", false, "end the job when all ranks wait for each other; without it that is only reported")
 	f.BoolVar(&j.Continuous, "continuous", false, "go on when a rank dies")
 	f.BoolVar(&j.Verbose, "verbose", false, "say what the launcher does")
 	f.BoolP("help", "h", false, "this text")

@@ -27,6 +27,7 @@ var modes = map[string]func(args []string){
 	"child":    program(child),
 	"survive":  program(survive),
 	"fate":     program(fate),
+	"deadlock": program(deadlock),
 }
 
 func main() {
