@@ -1,7 +1,10 @@
 package comm
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/verbena-mpi/verbena/verbs"
 )
@@ -47,6 +50,17 @@ func (w *World) Info() Info {
 		i.Device = w.dev.Attr().Name
 	}
 	return i
+}
+
+// counted is a line of the counters that are not 0.
+func counted(counters map[string]uint64) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
+		if n := counters[name]; n != 0 {
+			fmt.Fprintf(&b, " %s=%d", name, n)
+		}
+	}
+	return strings.TrimPrefix(b.String(), " ")
 }
 
 func (w *World) counters() map[string]uint64 {

@@ -54,6 +54,8 @@ type settings struct {
 	Overcommit setting[float64]
 	Unexpected setting[int]
 	Read       setting[readWay]
+
+	Counters bool // to be printed at the end
 }
 
 type setting[T any] struct {
@@ -85,13 +87,16 @@ func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err e
 	s.Slots, err = pickNumber(env, "VERBENA_SLOTS", c.Slots, 1, 1<<20, err)
 	s.Overcommit, err = pick(env, "VERBENA_RECV_OVERCOMMIT", factorText(c.RecvOvercommit), parseFactor, err)
 	s.Unexpected, err = pickNumber(env, "VERBENA_UNEXPECTED_LIMIT", c.UnexpectedLimit, 0, 1<<40, err)
-	switch v := env["VERBENA_PRINT"]; v {
-	case "", "settings":
-		if v != "" {
+	for _, what := range strings.Split(env["VERBENA_PRINT"], ",") {
+		switch what {
+		case "":
+		case "settings":
 			s.print(log)
+		case "counters":
+			s.Counters = true
+		default:
+			err = errors.Join(err, fmt.Errorf("VERBENA_PRINT=%s: want settings or counters, or both with a comma between", env["VERBENA_PRINT"]))
 		}
-	default:
-		err = errors.Join(err, fmt.Errorf("VERBENA_PRINT=%s: want settings", v))
 	}
 	return s, err
 }

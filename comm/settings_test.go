@@ -2,6 +2,7 @@ package comm
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -180,4 +181,29 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// With VERBENA_PRINT=counters a rank says at its end what it has counted.
+func TestPrintCounters(t *testing.T) {
+	var text bytes.Buffer
+	log := logrus.New()
+	log.SetOutput(&text)
+	s, err := Config{}.resolve([]string{"VERBENA_PRINT=counters,settings"}, log)
+	if err != nil || !s.Counters || !strings.Contains(text.String(), "VERBENA_RECV=srq (default)") {
+		t.Fatalf("%v, %s", err, &text)
+	}
+	text.Reset()
+	w, err := newWorld(context.Background(), testRank{&testJob{}, 0}, 0, 1, s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Send(context.Background(), w.Comm(), []byte{1}, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "comm: rank 0: unexpected.bytes.held=1 unexpected.messages=1"; !strings.Contains(text.String(), want) {
+		t.Errorf("%s, want %s", &text, want)
+	}
 }

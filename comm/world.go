@@ -134,6 +134,9 @@ func (w *World) shut() {
 			w.rndv.Lost(&p.sends, ErrClosed)
 		}
 	}
+	if w.settings.Counters {
+		w.log.Printf("comm: rank %d: %s", w.rank, counted(w.counters()))
+	}
 	if w.dev == nil {
 		return
 	}

@@ -30,7 +30,7 @@ var All = []Knob{
 	{"VERBENA_RECV_OVERCOMMIT", "1", "", "How many times as many messages as there are slots may be under way; above 1 some may wait for a slot."},
 	{"VERBENA_UNEXPECTED_LIMIT", "67108864", "bytes", "Memory for messages that came before their receives; a sender that has filled its share waits."},
 	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
-	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from."},
+	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from; counters: print at the end what was counted; or both, with a comma between."},
 	{"VERBENA_PPROF", "", "", "cpu: write a CPU profile of each rank to rank-N.pprof in its working directory."},
 	{"VERBENA_ALONE", "", "", "1: a process is a world of one, whatever else the environment says."},
 }
