@@ -148,11 +148,25 @@ func findWaits(all []gostack.Goroutine) waits {
 		if g.ID == 1 {
 			w.main.Doing, w.main.Place = g.State, place
 		}
-		if waiting == "" && place != "" && !needsOthers[g.State] {
+		if waiting == "" && !needsOthers[g.State] && (place != "" || !helper(g)) {
 			w.stuck = false
 		}
 	}
 	return w
+}
+
+// helper says whether a goroutine without a frame of the program's is this
+// library's, the runtime's, or the one that passes signals on. Others of the
+// standard library may call the program, as an HTTP server's do.
+func helper(g gostack.Goroutine) bool {
+	only := true
+	for _, f := range g.Frames {
+		if ours(f) || f.InPackage("os/signal") {
+			return true
+		}
+		only = only && f.InPackage("runtime")
+	}
+	return only
 }
 
 // needsOthers are the states of a goroutine that only another one of this process
@@ -175,7 +189,7 @@ func ours(f gostack.Frame) bool {
 }
 
 // standard says whether a frame is of the packages that goroutines of this library
-// and of the runtime are in.
+// and of the runtime are in, and so no place of the program's.
 func standard(f gostack.Frame) bool {
 	for _, p := range []string{"runtime", "internal", "sync", "os", "net", "syscall", "time", "context", "io", "bufio", "golang.org/x/sys"} {
 		if f.InPackage(p) {

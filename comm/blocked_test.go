@@ -17,13 +17,16 @@ func TestFindWaits(t *testing.T) {
 		own     = "goroutine 3 [IO wait]:\nbufio.(*Reader).ReadSlice(0xc1)\n\t/go/src/bufio/bufio.go:9 +0x1\n" + module + "comm.(*World).listen(0xc1)\n\t/v/comm/control.go:9 +0x1\n\n"
 		worker  = "goroutine 4 [STATE]:\nsync.x(...)\n\t/go/src/sync/x.go:9\nmain.work(0xc1)\n\t/j/main.go:20 +0x1\ncreated by main.main in goroutine 1\n\t/j/main.go:5 +0x1\n\n"
 		library = "goroutine 5 [STATE]:\nexample.org/x.run(0xc1)\n\t/x/x.go:20 +0x1\n\n"
+		server  = "goroutine 6 [IO wait]:\ninternal/poll.x(0xc1)\n\t/go/src/x.go:2 +0x1\nnet/http.(*Server).Serve(0xc1)\n\t/go/src/http.go:2 +0x1\n\n"
+		signals = "goroutine 7 [syscall]:\nos/signal.signal_recv()\n\t/go/src/x.go:2 +0x1\nos/signal.loop()\n\t/go/src/y.go:2 +0x1\n\n"
 	)
 	for _, c := range []struct {
 		text  string
 		stuck bool
 	}{
 		{recv, true},
-		{recv + own, true},
+		{recv + own + signals, true},
+		{recv + server, false},
 		{recv + strings.Replace(worker, "STATE", "sync.WaitGroup.Wait", 1), true},
 		{recv + strings.Replace(worker, "STATE", "sync.Mutex.Lock, 3 minutes", 1), true},
 		{recv + strings.Replace(worker, "STATE", "running", 1), false},
