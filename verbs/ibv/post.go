@@ -104,7 +104,7 @@ func (q *queuePair) request(w *verbs.SendWR, o *sendWR, seq uint32) error {
 			return fmt.Errorf("%w: read with a header", verbs.ErrInvalid)
 		}
 		o.opcode, o.remote, o.rkey = opRead, cu64(w.Remote.Addr), cu32(uint32(w.Remote.Key))
-		return q.gather(o, 1, w.Data)
+		return q.gather(o, 1, w.Data, true)
 	default:
 		return fmt.Errorf("%w: %v posted", verbs.ErrInvalid, w.Op)
 	}
@@ -132,18 +132,18 @@ func (q *queuePair) send(w *verbs.SendWR, o *sendWR, seq uint32) error {
 	if err != nil {
 		return err
 	}
-	if err := q.gather(o, 0, hdr); err != nil {
+	if err := q.gather(o, 0, hdr, false); err != nil {
 		return err
 	}
-	return q.gather(o, 1, w.Data)
+	return q.gather(o, 1, w.Data, false)
 }
 
 // gather names mem, which must be registered, as part i of a request.
-func (q *queuePair) gather(o *sendWR, i int, mem []byte) error {
+func (q *queuePair) gather(o *sendWR, i int, mem []byte, write bool) error {
 	if len(mem) == 0 {
 		return nil
 	}
-	key, ok := q.dev.localKey(mem)
+	key, ok := q.dev.localKey(mem, write)
 	if !ok {
 		return fmt.Errorf("%w: memory that isn't registered", verbs.ErrInvalid)
 	}

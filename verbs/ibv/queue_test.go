@@ -142,14 +142,14 @@ func BenchmarkLocalKey(b *testing.B) {
 	mem := make([]byte, n*256)
 	for i := range n {
 		part := mem[i*256:][:256]
-		d.regions = append(d.regions, &region{mem: part, base: addrOf(part)})
+		d.regions = append(d.regions, &region{mem: part, base: addrOf(part), size: uint64(len(part)), local: true})
 	}
 	for _, step := range []int{0, 17} {
 		b.Run(fmt.Sprintf("step %d", step), func(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i = (i + step) % n
-				if _, ok := d.localKey(mem[i*256+8:][:200]); !ok {
+				if _, ok := d.localKey(mem[i*256+8:][:200], true); !ok {
 					b.Fatal(i)
 				}
 			}
