@@ -1,10 +1,6 @@
 package rendezvous
 
-import (
-	"slices"
-
-	"github.com/verbena-mpi/verbena/verbs"
-)
+import "github.com/verbena-mpi/verbena/verbs"
 
 // cache keeps registrations for the next message from, or into, the same memory:
 // where registering takes the kernel's help it costs more than sending some
@@ -153,7 +149,7 @@ func (c *cache) drain() {
 // close forgets everything: the device is closed, and its registrations with it.
 func (c *cache) close() {
 	for _, kept := range c.kept {
-		for _, e := range slices.Clone(kept) {
+		for _, e := range kept {
 			e.listed = false
 			e.cleanup.Stop()
 		}
