@@ -23,11 +23,11 @@ type Endpoint struct {
 
 	// Credits. A matched message needs one; what the protocols say among
 	// themselves does not.
-	credits int          // that this side holds
-	account *srq.Account // that the peer holds
-	owes    bool         // the peer is to get some, if need be in a message of their own
-	asked   int          // offers that are not finished: each finish will take a slot here
-	kept    int          // slots that are reserved for them
+	credits int         // that this side holds
+	account srq.Account // that the peer holds
+	owes    bool        // the peer is to get some, if need be in a message of their own
+	asked   int         // offers that are not finished: each finish will take a slot here
+	kept    int         // slots that are reserved for them
 
 	outstanding int // requests that no polled completion covers
 	uncovered   int // the last of them, that no signaled one covers
@@ -68,8 +68,9 @@ func (l *Layer) Endpoint(peer int, address []byte, local, remote uint32, credits
 	ep := &Endpoint{
 		Peer: peer, layer: l, qp: qp, num: qp.Num(), recv: recv,
 		inline: qp.Inline(), depth: l.cfg.Depth, every: max(l.cfg.Depth/2, 1),
-		credits: credits, account: recv.Open(l.Credits()),
+		credits: credits,
 	}
+	recv.Open(&ep.account, l.Credits())
 	l.eps.add(ep)
 	return ep, nil
 }

@@ -98,6 +98,7 @@ var (
 	errVersion = fmt.Errorf("%w: another protocol version", ErrMalformed)
 	errKind    = fmt.Errorf("%w: unknown kind", ErrMalformed)
 	errTag     = fmt.Errorf("%w: negative tag", ErrMalformed)
+	errStarved = fmt.Errorf("%w: the sender had no credit", ErrMalformed)
 	errExt     = fmt.Errorf("%w: extension missing or too long", ErrMalformed)
 )
 

@@ -97,14 +97,7 @@ func (l *Layer) received(c *verbs.Completion) {
 	switch c.Op {
 	case verbs.OpRecv:
 		took := c.Slot != verbs.NoSlot
-		if ep.closed {
-			// Nothing follows the end of a peer, not even what came in the same poll.
-			if took {
-				ep.account.Took()
-			}
-		} else if credits, context, tag, seq, ok := parseData(c.Data); !ok || !ep.account.Used(took) {
-			l.other(ep, c.Data, took, ok)
-		} else {
+		if credits, context, tag, seq, ok := parseData(c.Data); ok && ep.account.Used(took) {
 			if credits != 0 {
 				ep.got(credits)
 			}
@@ -112,6 +105,8 @@ func (l *Layer) received(c *verbs.Completion) {
 			if ep.account.Low() {
 				ep.owe()
 			}
+		} else {
+			l.other(ep, c.Data, took, ok)
 		}
 		if took {
 			ep.recv.Release(c.Slot)
@@ -123,19 +118,27 @@ func (l *Layer) received(c *verbs.Completion) {
 	}
 }
 
-// other takes what is not a whole message, or one for which the peer had no credit.
+// other takes what is not a whole message, or, starved, one for which the peer had no
+// credit. Nothing follows the end of a peer, not even what came in the same poll.
 func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 	h, body, err := Parse(b)
-	if err != nil || starved || h.Kind == Offer && !ep.account.Used(took) {
-		if took && !starved && (err != nil || h.Kind != Offer) {
-			ep.account.Took()
+	switch {
+	case starved: // and counted
+		err = errStarved
+	case err == nil && h.Kind == Offer:
+		if !ep.account.Used(took) {
+			err = errStarved
 		}
+	case took:
+		ep.account.Took()
+	}
+	if ep.closed {
+		return
+	}
+	if err != nil {
 		l.count.Malformed++
 		ep.Fail()
 		return
-	}
-	if took && h.Kind != Offer {
-		ep.account.Took()
 	}
 	ep.got(int(h.Credits))
 	switch h.Kind {

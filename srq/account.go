@@ -24,6 +24,7 @@ type Account struct {
 	low     int  // with no more than so many it gets some in any case
 	active  bool // it has sent something
 	stopped bool // it gets no more for now
+	closed  bool
 }
 
 // Initial is how many credits each of so many senders has from the start.
@@ -37,13 +38,12 @@ func (c Config) Initial(senders int) int {
 // lendable is how many credits there are besides those that senders own.
 func (c Config) lendable() int { return max(int(float64(c.Slots)*max(c.Overcommit, 1)), c.Slots) }
 
-// Open makes the account of one more sender, which holds the initial credits.
-func (q *Queue) Open(initial int) *Account {
-	a := &Account{queue: q, credits: initial, low: initial}
+// Open makes a the account of one more sender, which holds the initial credits.
+func (q *Queue) Open(a *Account, initial int) {
+	*a = Account{queue: q, credits: initial, low: initial}
 	q.accounts = append(q.accounts, a)
 	q.free -= a.held() - ownCredits // which were set apart when the queue was made
 	q.settle()
-	return a
 }
 
 // held is for how many messages of the sender slots are kept.
@@ -62,7 +62,7 @@ func (a *Account) Used(took bool) bool {
 
 func (a *Account) usedAny(took bool) bool {
 	q := a.queue
-	if !a.active {
+	if !a.active && !a.closed {
 		a.active = true
 		q.active++
 		q.settle()
@@ -131,7 +131,7 @@ func (a *Account) Close() {
 		a.active = false
 		q.active--
 	}
-	a.stopped = true
+	a.stopped, a.closed = true, true
 	i := slices.Index(q.accounts, a)
 	q.accounts = slices.Delete(q.accounts, i, i+1)
 	q.settle()

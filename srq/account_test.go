@@ -30,7 +30,9 @@ func TestAccountModel(t *testing.T) {
 		m.posted = m.q.Slots()
 		m.q.rq.(*fakeRQ).repost = func(n int) { m.posted += n }
 		for range senders {
-			m.senders = append(m.senders, &modelSender{a: m.q.Open(c.Initial(senders)), credits: c.Initial(senders)})
+			s := &modelSender{a: new(Account), credits: c.Initial(senders)}
+			m.q.Open(s.a, s.credits)
+			m.senders = append(m.senders, s)
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"send": m.send, "release": m.release, "grant": m.grant, "refused": m.refused, "stop": m.stop,
