@@ -43,4 +43,14 @@
 //
 // Calls may be made from any number of goroutines. Blocking calls take a context;
 // one that ends is looked at while waiting only.
+//
+// # When something goes wrong
+//
+// A call that only a rank that has ended could answer fails with a [PeerError],
+// after all that the rank had sent: [ErrFinished] or [ErrDied]. A receive from any
+// source fails once for each death, and can be called again.
+//
+// Under verbrun a rank that crashes ends the job, with one trace and a line that
+// says where; ranks that are blocked can be asked where, and a deadlock is found.
+// docs/DEBUGGING.md has all of it.
 package comm

@@ -73,6 +73,7 @@ func (v *supervisor) explain() {
 	for _, r := range order {
 		c, ok := r.crashed()
 		switch {
+		case !ok && r.err.hold.last() == "":
 		case !ok:
 			v.put(func() { r.err.hold.release() })
 		case r.explained:

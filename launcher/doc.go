@@ -32,9 +32,9 @@
 // The status of a job is that of the first rank to fail; one that was killed by
 // signal n counts as 128+n, and an abort as the status that it names. The
 // launcher's own are StatusUsage (2), StatusTimeout (124), StatusInternal (125),
-// StatusNotExecutable (126), StatusNotFound (127), StatusBuild (1), StatusDeadlock (1), and 128+2
-// for a second interrupt. docs/LAUNCHING.md has a table of all cases, each of
-// which is a test.
+// StatusNotExecutable (126), StatusNotFound (127), StatusBuild (1),
+// StatusDeadlock (1), and 128+2 for a second interrupt. docs/LAUNCHING.md has a
+// table of all cases, each of which is a test.
 //
 // The first rank to fail is the first in the order in which processes died,
 // not in the order in which the launcher noticed. One line on standard error
