@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,45 +95,79 @@ func TestSizes(t *testing.T) {
 }
 
 // A message longer than the buffer: the error, the true length, nothing past the
-// buffer, the sender completes, the next message is right (rule 13).
+// buffer, the sender completes, the next message is right (rule 13); at every edge of
+// a protocol, posted first and unexpected first.
 func TestTruncation(t *testing.T) {
 	eachConfig(t, func(t *testing.T, cfg Config) {
 		run(t, 2, cfg, func(ctx context.Context, c *Comm) error {
 			for _, n := range sizes[1:] {
-				for room := range []int{0, 1, 2} {
-					room = n * room / 2
-					if room == n {
-						continue
-					}
-					if c.Rank() == 0 {
-						buf := make([]byte, n)
-						pattern(buf, n)
-						if err := Send(ctx, c, buf, 1, 3); err != nil {
-							return err
+				for _, room := range slices.Compact([]int{0, n / 2, n - 1}) {
+					for _, posted := range []bool{true, false} {
+						f := truncated
+						if c.Rank() == 0 {
+							f = tooLong
 						}
-						if err := Send(ctx, c, []byte{77}, 1, 3); err != nil {
-							return err
+						if err := f(ctx, c, n, room, posted); err != nil {
+							return fmt.Errorf("%d bytes into %d, posted first %v: %w", n, room, posted, err)
 						}
-						continue
-					}
-					want, all := make([]byte, n), bytes.Repeat([]byte{0xee}, n+64)
-					pattern(want, n)
-					s, err := Recv(ctx, c, all[:room], 0, 3)
-					if !errors.Is(err, ErrTruncated) || s.Bytes != int64(n) || s.Source != 0 || s.Tag != 3 {
-						return fmt.Errorf("%d bytes into %d: %+v, %v", n, room, s, err)
-					}
-					if !bytes.Equal(all[:room], want[:room]) || bytes.Count(all[room:], []byte{0xee}) != len(all)-room {
-						return fmt.Errorf("%d bytes into %d: wrong bytes", n, room)
-					}
-					one := []byte{0}
-					if s, err := Recv(ctx, c, one, 0, 3); err != nil || one[0] != 77 || s.Bytes != 1 {
-						return fmt.Errorf("after %d bytes into %d: %v, %+v, %v", n, room, one, s, err)
 					}
 				}
 			}
 			return nil
 		})
 	})
+}
+
+// Tags of TestTruncation.
+const (
+	tagLong = iota + 3
+	tagPosted
+	tagSent
+)
+
+func tooLong(ctx context.Context, c *Comm, n, room int, posted bool) error {
+	if posted {
+		if _, err := Recv(ctx, c, []byte{}, 1, tagPosted); err != nil {
+			return err
+		}
+	}
+	buf := make([]byte, n)
+	pattern(buf, n)
+	first, second := Isend(c, buf, 1, tagLong), Isend(c, []byte{77}, 1, tagLong)
+	if err := Send(ctx, c, []byte{}, 1, tagSent); err != nil {
+		return err
+	}
+	return WaitAll(ctx, first, second)
+}
+
+func truncated(ctx context.Context, c *Comm, n, room int, posted bool) error {
+	want, all := make([]byte, n), bytes.Repeat([]byte{0xee}, n+64)
+	pattern(want, n)
+	var r Request
+	if posted {
+		r = Irecv(c, all[:room], 0, tagLong)
+		if err := Send(ctx, c, []byte{}, 0, tagPosted); err != nil {
+			return err
+		}
+	}
+	if _, err := Recv(ctx, c, []byte{}, 0, tagSent); err != nil {
+		return err
+	}
+	if !posted {
+		r = Irecv(c, all[:room], 0, tagLong)
+	}
+	s, err := r.Wait(ctx)
+	if !errors.Is(err, ErrTruncated) || (s != Status{Source: 0, Tag: tagLong, Bytes: int64(n)}) {
+		return fmt.Errorf("%+v, %w", s, err)
+	}
+	if !bytes.Equal(all[:room], want[:room]) || bytes.Count(all[room:], []byte{0xee}) != len(all)-room {
+		return errors.New("wrong bytes, or some outside of the buffer")
+	}
+	one := []byte{0}
+	if s, err := Recv(ctx, c, one, 0, tagLong); err != nil || one[0] != 77 || s.Bytes != 1 {
+		return fmt.Errorf("the next message: %v, %+v, %w", one, s, err)
+	}
+	return nil
 }
 
 // Messages of one sender arrive in order, whatever way each took, for receives
