@@ -21,7 +21,8 @@ func (x index) remove(e *entry) index {
 	return slices.Delete(x, i, i+1)
 }
 
-// before returns the last entry that begins at base or before it.
+// before returns the last entry that begins at base or before it, and of these the
+// largest. A device that looks for local memory by its address takes the same one.
 func (x index) before(base uint64) *entry {
 	i, _ := slices.BinarySearchFunc(x, base, func(e *entry, base uint64) int {
 		if e.base <= base {

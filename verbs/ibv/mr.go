@@ -69,7 +69,7 @@ func (d *device) register(mem []byte, a verbs.Access) (*region, error) {
 			o.stale = true
 		}
 	}
-	i, _ := slices.BinarySearchFunc(d.regions, r.base, byBase)
+	i, _ := slices.BinarySearchFunc(d.regions, r.base+1, byBase) // behind those with the same base
 	d.regions = slices.Insert(d.regions, i, r)
 	return r, nil
 }
@@ -105,16 +105,20 @@ func (r *region) Close() error {
 }
 
 // localKey finds the registration that holds mem. Registrations may overlap: of
-// those that begin before mem the nearest is tried first. A read writes mem.
+// those that begin before mem the nearest is tried first, and of these the newest.
+// A read, which writes mem, looks in this order each time: so does a cache of
+// registrations, and it closes others while the read is under way.
 func (d *device) localKey(mem []byte, write bool) (uint32, bool) {
 	addr, n := addrOf(mem), uint64(len(mem))
-	if r := d.recent; r != nil && r.serves(addr, n, write) {
+	if r := d.recent; !write && r != nil && r.serves(addr, n, write) {
 		return r.key, true
 	}
 	i, _ := slices.BinarySearchFunc(d.regions, addr+1, byBase)
 	for i--; i >= 0; i-- {
 		if r := d.regions[i]; r.serves(addr, n, write) {
-			d.recent = r
+			if !write {
+				d.recent = r
+			}
 			return r.key, true
 		}
 	}

@@ -149,7 +149,7 @@ func BenchmarkLocalKey(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i = (i + step) % n
-				if _, ok := d.localKey(mem[i*256+8:][:200], true); !ok {
+				if _, ok := d.localKey(mem[i*256+8:][:200], false); !ok {
 					b.Fatal(i)
 				}
 			}
