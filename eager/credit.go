@@ -60,18 +60,15 @@ func (ep *Endpoint) got(n int) {
 	}
 }
 
-// keep makes sure that there will be a slot for the finish of what is about to be
-// offered. For the first offer there is one in any case; where control messages
-// come without slots, for all.
-func (ep *Endpoint) keep() bool {
-	if ep.layer.slotless || ep.asked == 0 {
-		return true
+// keep keeps a slot for the finish of what is about to be offered, if there is one to
+// be had. For the first offer there is one in any case; where control messages come
+// without slots, for all. An offer must not wait for one: it may be the message that
+// its receiver wants before those that hold the others. A finish that finds no slot
+// waits at its sender, and is counted there.
+func (ep *Endpoint) keep() {
+	if !ep.layer.slotless && ep.asked > 0 && ep.recv.Reserve() {
+		ep.kept++
 	}
-	if !ep.recv.Reserve() {
-		return false
-	}
-	ep.kept++
-	return true
 }
 
 // unkeep gives back what is reserved for more than the offers that are under way.

@@ -87,8 +87,11 @@ func (ep *Endpoint) try(o *Outgoing) bool {
 	}
 	offer := o.matched && o.n > HeaderSize
 	if o.matched {
-		if ep.credits == 0 || offer && !ep.keep() {
+		if ep.credits == 0 {
 			return false
+		}
+		if offer {
+			ep.keep()
 		}
 		putSeq((*[HeaderSize]byte)(o.hdr[:]), ep.seq+1)
 	}
