@@ -49,6 +49,9 @@ func TestCancelled(t *testing.T) {
 				})
 			}
 			wg.Wait()
+			if name := "device.reads." + cfg.Read; cfg.Read != "" && c.World().Info().Counters[name] == 0 {
+				errs = append(errs, fmt.Errorf("%s is 0", name))
+			}
 			return errors.Join(errs...)
 		})
 	})
@@ -68,8 +71,13 @@ func soon(ctx context.Context, rng *rand.Rand) (context.Context, context.CancelF
 }
 
 func sendAll(ctx context.Context, c *Comm, tag, rounds int, rng *rand.Rand) error {
+	direct := c.world.settings.Read.value.String() == "direct"
 	for i := 0; i < rounds; {
-		buf := make([]uint32, 1+[]int{0, 30, 300, 3000, 30_000}[rng.IntN(5)])
+		n := 1 + []int{0, 30, 300, 3000, 30_000}[rng.IntN(5)]
+		buf := make([]uint32, n)
+		if direct {
+			buf = Alloc[uint32](c, n)
+		}
 		for k := range buf {
 			buf[k] = uint32(i)
 		}
@@ -94,6 +102,9 @@ func sendAll(ctx context.Context, c *Comm, tag, rounds int, rng *rand.Rand) erro
 		}
 		for k := range buf {
 			buf[k] = 1 << 31 // a message that was given up must not come, nor one that left change
+		}
+		if direct {
+			Free(c, buf)
 		}
 	}
 	return nil

@@ -102,12 +102,22 @@ func TestFullWindows(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%s/%d B/%s", recv, size, v.name), func(t *testing.T) {
 					run(t, v.ranks, Config{Recv: recv, Slots: 16}, func(ctx context.Context, c *Comm) error {
-						return windows(ctx, c, window, rounds, size, v.sends)
+						if err := windows(ctx, c, window, rounds, size, v.sends); err != nil {
+							return err
+						}
+						return rnrOf(c.World())
 					})
 				})
 			}
 		}
 	}
+}
+
+// With more credits than slots a message may have to wait for one; none is lost.
+func TestOvercommit(t *testing.T) {
+	run(t, 4, Config{Slots: 2, RecvOvercommit: 50}, func(ctx context.Context, c *Comm) error {
+		return windows(ctx, c, 1024, 3, 2000, func(from, to int) bool { return to == 0 })
+	})
 }
 
 func windows(ctx context.Context, c *Comm, window, rounds, size int, sends func(from, to int) bool) error {
@@ -143,5 +153,5 @@ func windows(ctx context.Context, c *Comm, window, rounds, size int, sends func(
 			}
 		}
 	}
-	return rnrOf(c.World())
+	return nil
 }

@@ -119,6 +119,7 @@ var configs = []struct {
 	{"peer", Config{Recv: "peer"}},
 	{"stream", Config{Read: "stream"}},
 	{"copy", Config{Read: "copy", Recv: "peer"}},
+	{"direct", Config{Read: "direct"}}, // of memory from Alloc; else streamed
 	{"tight", Config{Slots: 4, EagerLimit: 200}},
 	{"no eager", Config{EagerLimit: -1}},
 }
