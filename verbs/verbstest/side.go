@@ -40,6 +40,7 @@ const maxEnds = 16
 
 // side is one device with its queues, and what has come out of them.
 type side struct {
+	kept     [][]byte // what is registered: a registration doesn't keep it alive
 	name     string
 	dev      verbs.Device
 	attr     verbs.Attr
@@ -184,5 +185,6 @@ func (s *side) buffer(n int) ([]byte, verbs.MR, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: Register of %d bytes: %w", s.name, n, err)
 	}
+	s.kept = append(s.kept, mem)
 	return mem, mr, nil
 }

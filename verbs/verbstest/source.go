@@ -32,6 +32,7 @@ func (r *rig) register(i int, mem []byte) *source {
 	if src.mr, err = src.side.dev.Register(src.mem, verbs.AccessRead); err != nil {
 		r.t.Fatalf("%s: Register of %d bytes: %v", src.side.name, len(mem), err)
 	}
+	src.side.kept = append(src.side.kept, src.mem)
 	return src
 }
 
