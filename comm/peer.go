@@ -90,6 +90,7 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	u := w.getUnexpected(p.rank, int(h.Tag))
 	u.from, u.offer = p, x
 	r, at := w.table.Arrive(key)
+	u.at = at
 	if r != nil {
 		if !w.takeUnexpected(r, u) {
 			w.again(r)

@@ -16,7 +16,8 @@ var uncancelled = context.Background()
 // says who sent it, and how much.
 //
 // If ctx ends first, its error is returned and nothing was received. A message
-// that has been matched already is received in any case.
+// that has been matched already is received in any case, unless its sender doesn't
+// move: then it stays where it was, for another receive.
 func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, _ ...Option) (Status, error) {
 	b, err := bytesOf(c.world, buf)
 	if err != nil {
@@ -48,7 +49,7 @@ func (c *Comm) recv(ctx context.Context, op string, context uint32, b []byte, pe
 	w.startRecv(r, context)
 	err := r.wait(ctx)
 	if err != nil && !w.table.Remove(&r.recv) {
-		err = r.wait(uncancelled) // it has matched: it completes
+		err = w.conclude(r, err)
 	}
 	var status Status
 	if err != nil {

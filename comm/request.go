@@ -30,11 +30,12 @@ type request struct {
 	on     *progress.Waiter // who waits for it
 	waiter progress.Waiter  // for waiting for it alone
 
-	recv match.Recv[request]
-	out  eager.Outgoing
-	send rendezvous.Send
-	pull rendezvous.Pull
-	to   *peer // of a rendezvous send
+	recv  match.Recv[request]
+	out   eager.Outgoing
+	send  rendezvous.Send
+	pull  rendezvous.Pull
+	place match.Seq // of the offer that pull reads, in the order of arrival
+	to    *peer     // of a rendezvous send
 
 	probing match.Key   // of a Probe that waits
 	claim   bool        // a matched probe: it takes the message itself

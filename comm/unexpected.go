@@ -15,6 +15,7 @@ type unexpected struct {
 	data   []byte          // of a whole message: a copy of its size
 	offer  eager.Extension // of a rendezvous
 	from   *peer           // that offers it; nil for a whole message
+	at     match.Seq       // the offer's place in the order of arrival
 	self   *request        // a send to this rank itself that waits for its receive
 
 	charged *peer // whose quota it is in
@@ -165,6 +166,7 @@ func (w *World) take(u *unexpected) bool {
 func (w *World) giveUnexpected(r *request, u *unexpected) {
 	switch {
 	case u.from != nil:
+		r.place = u.at
 		w.pull(r, u.from, u.tag, u.offer)
 	case u.self != nil:
 		w.deliver(r, u.source, u.tag, u.self.buf)

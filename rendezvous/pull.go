@@ -26,6 +26,8 @@ type Pull struct {
 	wr     [1]verbs.SendWR
 	finish eager.Outgoing
 	status verbs.Status
+
+	aborting bool
 }
 
 // ErrRead is wrapped by what ends a pull whose read failed.
@@ -44,7 +46,7 @@ func (l *Layer) Take(ep *eager.Endpoint, offer eager.Extension) bool {
 func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer eager.Extension, dst []byte) {
 	p.layer, p.eng, p.ep, p.offer = l, eng, ep, offer
 	p.dst = dst[:min(uint64(len(dst)), offer.Length)]
-	p.status = verbs.StatusOK
+	p.status, p.aborting = verbs.StatusOK, false
 	l.count.Pulls++
 	if len(p.dst) == 0 {
 		p.over(verbs.StatusOK)
@@ -76,6 +78,10 @@ func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer ea
 
 // Flush posts the read. It implements progress.Flusher.
 func (p *Pull) Flush() bool {
+	if p.aborting {
+		p.layer.done(p, verbs.StatusAborted)
+		return true
+	}
 	p.wr[0] = verbs.SendWR{
 		ID: uint64(p.id), Op: verbs.OpRead, Flags: verbs.Signaled, Data: p.dst,
 		Remote: verbs.Remote{Addr: p.offer.Addr, Key: p.offer.Key},
@@ -133,6 +139,10 @@ func (l *Layer) done(p *Pull, s verbs.Status) {
 func (p *Pull) over(s verbs.Status) {
 	p.dst, p.wr[0].Data = nil, nil
 	p.status = s
+	if p.aborting && s == verbs.StatusAborted {
+		p.Owner.Pulled(ErrAborted)
+		return
+	}
 	h := eager.Header{Kind: eager.Finish}
 	if s != verbs.StatusOK {
 		h.Flags = eager.FlagFailed

@@ -20,25 +20,29 @@ func TestFates(t *testing.T) {
 		done     = "done"
 	)
 	states := []string{"killed", "killed before contact", "finished", "finished before contact", "stopped"}
+	const none = "" // no such case
 	for _, v := range []struct {
 		call     string
 		outcomes [5]string // by state
+		env      []string
 	}{
-		{"send", [5]string{died, died, finished, finished, done}},
-		{"large send", [5]string{died, died, finished, finished, inTime}},
-		{"large isend", [5]string{died, died, finished, finished, inTime}},
-		{"recv", [5]string{died, died, finished, finished, inTime}},
-		{"irecv", [5]string{died, died, finished, finished, inTime}},
-		{"probe", [5]string{died, died, finished, finished, inTime}},
-		{"any source", [5]string{done, done, done, done, done}},
-		{"any source, of nothing", [5]string{died, died, "", "", inTime}}, // "": the others are left
+		{call: "recv of an offer", outcomes: [5]string{none, none, none, none, done}},
+		{"recv of an offer", [5]string{none, none, none, none, inTime}, []string{"VERBENA_READ=stream"}}, // which needs the sender
+		{call: "send", outcomes: [5]string{died, died, finished, finished, done}},
+		{call: "large send", outcomes: [5]string{died, died, finished, finished, inTime}},
+		{call: "large isend", outcomes: [5]string{died, died, finished, finished, inTime}},
+		{call: "recv", outcomes: [5]string{died, died, finished, finished, inTime}},
+		{call: "irecv", outcomes: [5]string{died, died, finished, finished, inTime}},
+		{call: "probe", outcomes: [5]string{died, died, finished, finished, inTime}},
+		{call: "any source", outcomes: [5]string{done, done, done, done, done}},
+		{call: "any source, of nothing", outcomes: [5]string{died, died, none, none, inTime}}, // the others are left
 	} {
 		for i, state := range states {
-			if v.outcomes[i] == "" {
+			if v.outcomes[i] == none {
 				continue
 			}
-			t.Run(v.call+"/"+state, func(t *testing.T) {
-				j := spec{n: 3, flags: []string{"--continuous"}}.start(t, "ranks", "fate", state, v.call)
+			t.Run(strings.Join(append([]string{v.call, state}, v.env...), "/"), func(t *testing.T) {
+				j := spec{n: 3, flags: []string{"--continuous"}, env: v.env}.start(t, "ranks", "fate", state, v.call)
 				status, want := j.wait(), 0
 				if strings.HasPrefix(state, "killed") {
 					want = 137

@@ -166,7 +166,9 @@ func (c *cq) Arm(ev verbs.Event) (again bool) {
 	if d.serving() && d.chunksAnnounce() {
 		again = true
 	}
-	return again || d.attention.Load() || d.movable()
+	// Nothing rings when a peer fails to stream: stay awake until it does, or the
+	// read goes on by single copy, which is soon.
+	return again || d.attention.Load() || d.movable() || d.mayStall()
 }
 
 // missed says whether the queue has something, and tells peers what it waits for.

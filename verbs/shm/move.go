@@ -99,6 +99,19 @@ func (r *read) denied(i int, err error) {
 	q.dev.count.denied++
 }
 
+// mayStall says whether a streamed read is waiting that could go on by single copy.
+func (d *Device) mayStall() bool {
+	if d.streaming == 0 || d.cfg.Read == Stream {
+		return false
+	}
+	for _, r := range d.inFlight {
+		if r.way == Stream && r.qp.link.vm {
+			return true
+		}
+	}
+	return false
+}
+
 // checkStalls looks for peers that were asked to stream and don't. Their reads go
 // on by single copy.
 func (d *Device) checkStalls() {

@@ -19,7 +19,10 @@ const (
 	tagNeighbour
 	tagSmall
 	tagEnd
+	tagOffered
 )
+
+const offered = 100_000 // elements of the message that a victim has offered
 
 // fate: the last of three ranks meets the state that the first argument says, and
 // the two others then make the call that the second one says, with it. They print
@@ -61,6 +64,11 @@ func fate(ctx context.Context, c *comm.Comm, args []string) error {
 			return err
 		}
 	}
+	if call == "recv of an offer" && short.Err() != nil { // nothing was received
+		if err := recvOffered(ctx, c, victim); err != nil {
+			return err
+		}
+	}
 	if _, err := comm.Recv(ctx, c, got[:], victim, tagEnd); err != nil || got[0] != victim {
 		return fmt.Errorf("after it went on: %v, %w", got, err)
 	}
@@ -82,6 +90,16 @@ func meet(ctx context.Context, c *comm.Comm, state, call string) error {
 	case "finished", "finished before contact":
 		return nil
 	}
+	large := make([]int, offered)
+	for i := range large {
+		large[i] = i
+	}
+	var sends []comm.Request
+	if call == "recv of an offer" {
+		for r := range 2 {
+			sends = append(sends, comm.Isend(c, large, r, tagOffered))
+		}
+	}
 	cont := make(chan os.Signal, 1)
 	signal.Notify(cont, syscall.SIGCONT)
 	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
@@ -91,6 +109,9 @@ func meet(ctx context.Context, c *comm.Comm, state, call string) error {
 	case <-cont: // this goroutine may run for a moment after the signal
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	if err := comm.WaitAll(ctx, sends...); err != nil {
+		return err
 	}
 	for r := range 2 {
 		if call == "send" { // it had left before
@@ -135,6 +156,8 @@ func makeCall(ctx context.Context, c *comm.Comm, victim int, call string) error 
 	case "recv":
 		_, err := comm.Recv(ctx, c, got, victim, tagNever)
 		return err
+	case "recv of an offer":
+		return recvOffered(ctx, c, victim)
 	case "irecv":
 		r := comm.Irecv(c, got, victim, tagNever)
 		_, err := r.Wait(ctx)
@@ -164,6 +187,20 @@ func makeCall(ctx context.Context, c *comm.Comm, victim int, call string) error 
 		return err
 	}
 	return fmt.Errorf("no such call: %s", call)
+}
+
+func recvOffered(ctx context.Context, c *comm.Comm, from int) error {
+	got := make([]int, offered)
+	s, err := comm.Recv(ctx, c, got, from, tagOffered)
+	if err != nil {
+		return err
+	}
+	for i, v := range got {
+		if v != i {
+			return fmt.Errorf("%+v: element %d is %d", s, i, v)
+		}
+	}
+	return nil
 }
 
 func outcome(err error) string {

@@ -1,0 +1,54 @@
+package comm
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/verbena-mpi/verbena/internal/match"
+	"github.com/verbena-mpi/verbena/rendezvous"
+)
+
+// abortAfter is how long a receive whose context has ended goes on if it has matched:
+// what is being read is mostly there before.
+const abortAfter = 250 * time.Millisecond
+
+// conclude ends a receive that has matched, and whose context has ended with cause:
+// it completes (nil), or, if that takes long, is given up (cause), and its message
+// has its old place. The lock is held.
+func (w *World) conclude(r *request, cause error) error {
+	short, cancel := context.WithTimeout(uncancelled, abortAfter)
+	defer cancel()
+	err := r.wait(short)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	w.rndv.Abort(&r.pull)
+	if err := r.wait(uncancelled); err != nil {
+		return err
+	}
+	if !errors.Is(r.err, rendezvous.ErrAborted) {
+		return nil
+	}
+	w.giveBack(r)
+	return cause
+}
+
+// giveBack offers again what a receive that was given up had begun to read.
+func (w *World) giveBack(r *request) {
+	p := w.peers[r.status.Source]
+	if p.lost != nil {
+		return
+	}
+	u := w.getUnexpected(p.rank, r.status.Tag)
+	u.from, u.offer, u.at = p, r.pull.Offered(), r.place
+	key := match.Key{Context: r.recv.Key().Context, Source: int32(p.rank), Tag: int32(r.status.Tag)}
+	if next := w.table.Offer(key); next != nil {
+		if !w.takeUnexpected(next, u) {
+			w.again(next)
+		}
+		return
+	}
+	p.charge(u)
+	w.addUnexpected(u, key, u.at)
+}
