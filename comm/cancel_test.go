@@ -235,7 +235,7 @@ func TestSendGivenUp(t *testing.T) {
 						if found {
 							return errors.New("another message is there")
 						}
-						return err
+						return errors.Join(err, c.Barrier(ctx))
 					}
 					send := func(v byte, f func() error) error {
 						for i := range buf {
@@ -264,7 +264,7 @@ func TestSendGivenUp(t *testing.T) {
 							return err
 						}
 					}
-					return nil
+					return c.Barrier(ctx) // the other one still probes
 				})
 			})
 		}
