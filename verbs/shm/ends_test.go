@@ -34,11 +34,9 @@ func TestCloseWhileConnecting(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// b takes the connection; a has not looked yet.
+			// b takes the connection; a has not looked yet, unless it stood before
+			// PostSend returned, on a busy machine.
 			until(t, "the connection", func() bool { return qb.state == qpReady }, b)
-			if qa.state == qpReady {
-				t.Fatal("a has looked")
-			}
 			if err := qa.Close(); err != nil {
 				t.Fatal(err)
 			}
