@@ -2,22 +2,18 @@ package comm
 
 import (
 	"context"
-	"runtime"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/verbena-mpi/verbena/internal/pin"
 )
 
 // BenchmarkPingPong is the ping-pong of verbs/shm's and eager's benchmarks through
 // the whole library: ns/msg, one way, between two processors.
 func BenchmarkPingPong(b *testing.B) {
-	cpus := processors(b)
+	cpus := pin.Two(b)
 	b.Setenv("VERBENA_OWN_CORE", "1")
 	run(b, 2, Config{}, func(ctx context.Context, c *Comm) error {
-		runtime.LockOSThread() // for good: the thread ends with the goroutine
-		var set unix.CPUSet
-		set.Set(cpus[c.Rank()])
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
+		if err := pin.Thread(cpus[c.Rank()]); err != nil {
 			return err
 		}
 		buf := make([]byte, 8)
@@ -49,21 +45,4 @@ func BenchmarkPingPong(b *testing.B) {
 		return play(b.N)
 	})
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/msg")
-}
-
-func processors(b *testing.B) (cpus []int) {
-	b.Helper()
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		b.Fatal(err)
-	}
-	for i := range 1024 {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	if len(cpus) < 2 || runtime.GOMAXPROCS(0) < 2 {
-		b.Skip("needs two processors")
-	}
-	return cpus
 }

@@ -5,8 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/verbena-mpi/verbena/internal/pin"
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/srq"
 	"github.com/verbena-mpi/verbena/verbs"
@@ -30,7 +29,7 @@ func (r *benchRank) Closed(*Endpoint, verbs.Status)                   { r.ends++
 // BenchmarkEager is the ping-pong of verbs/shm's benchmarks through this layer and
 // the engine's polling: ns/msg, one way, between two processors.
 func BenchmarkEager(b *testing.B) {
-	cpus := processors(b)
+	cpus := pin.Two(b)
 	var ranks [2]*benchRank
 	var layers [2]*Layer
 	for i := range ranks {
@@ -59,10 +58,7 @@ func BenchmarkEager(b *testing.B) {
 	var wg sync.WaitGroup
 	for i, r := range ranks {
 		wg.Go(func() {
-			runtime.LockOSThread() // for good: the thread ends with the goroutine
-			var set unix.CPUSet
-			set.Set(cpus[i])
-			if err := unix.SchedSetaffinity(0, &set); err != nil {
+			if err := pin.Thread(cpus[i]); err != nil {
 				b.Error(err)
 			}
 			r.play(1000, i == 0) // connects, and warms up
@@ -112,21 +108,4 @@ func (r *benchRank) send(data []byte) {
 			runtime.Gosched() // the connection is being made
 		}
 	}
-}
-
-func processors(b *testing.B) (cpus []int) {
-	b.Helper()
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		b.Fatal(err)
-	}
-	for i := range 1024 {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	if len(cpus) < 2 || runtime.GOMAXPROCS(0) < 2 {
-		b.Skip("needs two processors")
-	}
-	return cpus
 }

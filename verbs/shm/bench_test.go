@@ -3,13 +3,11 @@
 package shm
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/verbena-mpi/verbena/internal/pin"
 	"github.com/verbena-mpi/verbena/verbs"
 	"github.com/verbena-mpi/verbena/verbs/verbstest"
 )
@@ -20,16 +18,13 @@ import (
 // onTwo runs two functions, each on a thread of its own on a processor of its own.
 func onTwo(b *testing.B, fs ...func()) {
 	b.Helper()
-	cpus := twoProcessors(b)
+	cpus := pin.Two(b)
 	var wg sync.WaitGroup
 	var ready sync.WaitGroup
 	ready.Add(len(fs))
 	for i, f := range fs {
 		wg.Go(func() {
-			runtime.LockOSThread() // for good: the thread ends with the goroutine
-			var set unix.CPUSet
-			set.Set(cpus[i])
-			if err := unix.SchedSetaffinity(0, &set); err != nil {
+			if err := pin.Thread(cpus[i]); err != nil {
 				b.Error(err)
 			}
 			ready.Done()
@@ -38,23 +33,6 @@ func onTwo(b *testing.B, fs ...func()) {
 		})
 	}
 	wg.Wait()
-}
-
-func twoProcessors(b *testing.B) (cpus []int) {
-	b.Helper()
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		b.Fatal(err)
-	}
-	for i := range 1024 {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	if len(cpus) < 2 || runtime.GOMAXPROCS(0) < 2 {
-		b.Skip("needs two processors")
-	}
-	return cpus
 }
 
 func perMessage(b *testing.B, messages int) {

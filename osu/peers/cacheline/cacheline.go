@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/verbena-mpi/verbena/internal/pin"
 )
 
 const (
@@ -84,7 +86,7 @@ func OneWay(a, b int) (float64, error) {
 
 // echo answers each odd turn with the even one that follows it.
 func (l *line) echo(cpu int) error {
-	if err := pin(cpu); err != nil {
+	if err := pin.Thread(cpu); err != nil {
 		return err
 	}
 	for next := uint64(1); ; next += 2 {
@@ -106,7 +108,7 @@ func (l *line) await(turn uint64) bool {
 }
 
 func (l *line) measure(cpu int) (float64, error) {
-	if err := pin(cpu); err != nil {
+	if err := pin.Thread(cpu); err != nil {
 		return 0, err
 	}
 	turn := uint64(0)

@@ -1,0 +1,2 @@
+// Package pin ties threads to CPUs, for what is measured between two of them.
+package pin
