@@ -1,6 +1,10 @@
 package rendezvous
 
-import "github.com/verbena-mpi/verbena/verbs"
+import (
+	"container/list"
+
+	"github.com/verbena-mpi/verbena/verbs"
+)
 
 // cache keeps registrations for the next message from, or into, the same memory:
 // where registering takes the kernel's help it costs more than sending some
@@ -27,8 +31,7 @@ type cache struct {
 	maxBytes   uint64 // and bytes; more are kept only while they are in use
 	kept       map[verbs.Access]index
 	bytes      uint64
-	first      *entry // of the idle ones, the one that was used the longest ago
-	last       *entry
+	idle       list.List // of *entry, that which was used the longest ago first
 	gone       departed
 	registered int // entries in kept
 }
@@ -77,7 +80,7 @@ func (c *cache) acquire(mem []byte, a verbs.Access) (verbs.MR, uint64, error) {
 func (c *cache) register(mem []byte, a verbs.Access) (verbs.MR, error) {
 	for {
 		mr, err := c.dev.Register(mem, a)
-		if err == nil || c.first == nil {
+		if err == nil || c.idle.Len() == 0 {
 			return mr, err
 		}
 		c.evict()
@@ -134,7 +137,7 @@ func (c *cache) drop(e *entry) {
 	c.registered--
 	c.bytes -= e.size
 	if e.uses == 0 {
-		c.unidle(e)
+		c.idle.Remove(e.place)
 		_ = e.MR.Close()
 	}
 }
@@ -155,5 +158,18 @@ func (c *cache) close() {
 		}
 	}
 	clear(c.kept)
-	c.registered, c.bytes, c.first, c.last = 0, 0, nil, nil
+	c.idle.Init()
+	c.registered, c.bytes = 0, 0
+}
+
+// shrink evicts idle entries, down to the bounds.
+func (c *cache) shrink() {
+	for c.idle.Len() != 0 && (c.registered > c.max || c.bytes > c.maxBytes) {
+		c.evict()
+	}
+}
+
+func (c *cache) evict() {
+	c.count.RegEvictions++
+	c.drop(c.idle.Front().Value.(*entry))
 }

@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"container/list"
 	"runtime"
 	"sync"
 	"weak"
@@ -18,11 +19,10 @@ type entry struct {
 	size     uint64
 	weak     weak.Pointer[byte]
 	cleanup  runtime.Cleanup
-	listed   bool   // may be found
-	uses     int    // it is idle without
-	mem      []byte // keeps the object while there are some
-
-	next, prev *entry // among the idle ones
+	listed   bool          // may be found
+	uses     int           // it is idle without
+	mem      []byte        // keeps the object while there are some
+	place    *list.Element // among the idle ones
 }
 
 // watch has the end of the memory at base reported, and returns false where that
@@ -50,7 +50,7 @@ func (e *entry) holds(base, size uint64) bool {
 
 func (c *cache) use(e *entry, mem []byte) {
 	if e.uses == 0 {
-		c.unidle(e)
+		c.idle.Remove(e.place)
 		e.mem = mem
 	}
 	e.uses++
@@ -65,7 +65,7 @@ func (e *entry) Close() error {
 	if !e.listed {
 		return e.MR.Close()
 	}
-	e.cache.idle(e)
+	e.place = e.cache.idle.PushBack(e)
 	e.cache.shrink()
 	return nil
 }

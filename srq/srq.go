@@ -3,6 +3,9 @@
 // the two is a setting. A message that took a slot gives it back through
 // Queue.Release; slots are reposted in batches, because a repost takes a cache
 // line, or a doorbell, away from those who send.
+//
+// It also keeps the accounts of those who send (Account): how many credits each
+// holds, so that no more messages are under way than there are slots.
 package srq
 
 import (

@@ -144,30 +144,14 @@ func makeCall(ctx context.Context, c *comm.Comm, victim int, call string) error 
 	case "large send":
 		return comm.Send(ctx, c, large, victim, tagNever)
 	case "large isend":
-		r := comm.Isend(c, large, victim, tagNever)
-		_, err := r.Wait(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
-			r.Cancel()
-			if _, err := r.Wait(context.Background()); !errors.Is(err, comm.ErrCanceled) {
-				return fmt.Errorf("canceled: %w", err)
-			}
-		}
-		return err
+		return waitOrCancel(ctx, comm.Isend(c, large, victim, tagNever))
 	case "recv":
 		_, err := comm.Recv(ctx, c, got, victim, tagNever)
 		return err
 	case "recv of an offer":
 		return recvOffered(ctx, c, victim)
 	case "irecv":
-		r := comm.Irecv(c, got, victim, tagNever)
-		_, err := r.Wait(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
-			r.Cancel()
-			if _, err := r.Wait(context.Background()); !errors.Is(err, comm.ErrCanceled) {
-				return fmt.Errorf("canceled: %w", err)
-			}
-		}
-		return err
+		return waitOrCancel(ctx, comm.Irecv(c, got, victim, tagNever))
 	case "probe":
 		_, err := c.Probe(ctx, victim, tagNever)
 		return err
@@ -187,6 +171,19 @@ func makeCall(ctx context.Context, c *comm.Comm, victim int, call string) error 
 		return err
 	}
 	return fmt.Errorf("no such call: %s", call)
+}
+
+// waitOrCancel waits for a request, and cancels it if ctx ends first: at once, and in
+// time.
+func waitOrCancel(ctx context.Context, r comm.Request) error {
+	_, err := r.Wait(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.Cancel()
+		if _, err := r.Wait(context.Background()); !errors.Is(err, comm.ErrCanceled) {
+			return fmt.Errorf("canceled: %w", err)
+		}
+	}
+	return err
 }
 
 func recvOffered(ctx context.Context, c *comm.Comm, from int) error {
