@@ -15,7 +15,7 @@ const (
 	longWait   = 2 * time.Millisecond   // a sleep of more makes the next waits yield less
 	spinRound  = 256                    // looks between two polls, at which the clock is read
 
-	glanceLooks = 64 // looks with the lock held, some 250 ns: less than a poll that copies 8 KiB
+	glancePolls = 48 // with the lock held, some 250 ns: less than a poll that copies 8 KiB
 
 	// goschedRounds is how many rounds of looks pass before other goroutines
 	// are let run.
@@ -33,6 +33,9 @@ func (e *Engine) drive(ctx context.Context, w *Waiter) (err error) {
 	for err == nil {
 		e.others = 0
 		n := e.poll()
+		if n == 0 && !idle.glanced {
+			n = e.glance(&idle, w)
+		}
 		switch {
 		case w.Left <= 0:
 			e.waits.note(&idle)
@@ -42,7 +45,6 @@ func (e *Engine) drive(ctx context.Context, w *Waiter) (err error) {
 		case n > 0 || e.others > 0:
 			err = e.breathe(ctx)
 			idle.rounds = 0
-		case !idle.glanced && e.glance(&idle): // poll again
 		default:
 			err = e.idle(ctx, w, &idle)
 		}
@@ -52,17 +54,21 @@ func (e *Engine) drive(ctx context.Context, w *Waiter) (err error) {
 	return err
 }
 
-// glance looks at the queues for a moment with the lock held, once in a wait: the
-// answer to what was just sent is often there before the lock could be given away
-// and taken again. It says whether there is something.
-func (e *Engine) glance(i *idle) (found bool) {
+// glance polls for a moment with the lock held, once in a wait: the answer to what
+// was just sent is often there before the lock could be given away and taken again.
+// A single queue is polled without a look first: what it has is found some 5 ns
+// sooner.
+func (e *Engine) glance(i *idle, w *Waiter) int {
 	i.glanced = true
-	for range glanceLooks {
-		if e.somethingPending() {
-			return true
+	for range glancePolls {
+		if len(e.recv) > 1 && !e.somethingPending() {
+			continue
+		}
+		if n := e.poll(); n > 0 || w.Left <= 0 {
+			return n
 		}
 	}
-	return false
+	return 0
 }
 
 // breathe gives the lock away for a moment, between polls that find something:
