@@ -12,13 +12,79 @@ type Comm struct {
 	world   *World
 	context uint32
 	rank    int
-	size    int // 0 when it was freed
-	deaths  int // of the world's, how many were reported here; guarded by eng's lock
+	size    int     // 0 when it was freed
+	peers   []*peer // its ranks, in order
+	ranks   []int32 // of each rank of the world, the rank here, or notMember; nil: the same one
+	deaths  int     // of the world's, how many were looked at here; guarded by eng's lock
+	twin    *Comm   // see Hidden
 }
 
-// hidden is the context of the calls that are made of messages themselves, like
-// Barrier: their messages can't be mistaken for the program's.
-const hidden = 1 << 31
+// Contexts keep messages apart that have nothing to do with each other. A
+// communicator has one number, and with one of these bits a space beside it for the
+// messages that are not the program's own.
+const (
+	// hidden is for the calls that are made of messages themselves, like Barrier. It
+	// goes on in Close.
+	hidden = 1 << 31
+	// twin is for the messages of Comm.Hidden.
+	twin = 1 << 30
+	// endContext is above the numbers of communicators.
+	endContext = 1 << 29
+)
+
+// newComm makes a communicator with a number that its members have agreed on.
+func (w *World) newComm(context uint32, rank int, peers []*peer, ranks []int32) *Comm {
+	c := &Comm{world: w, context: context, rank: rank, size: len(peers), peers: peers, ranks: ranks}
+	c.twin = &Comm{world: w, context: context | twin, rank: rank, size: len(peers), peers: peers, ranks: ranks}
+	c.twin.twin = c.twin
+	return c
+}
+
+// Hidden returns the communicator's twin: the same ranks, with messages that are apart
+// from those of this communicator, and it takes no communication to make it. It is for
+// libraries that send messages on the program's behalf, as the collective operations
+// of comm/coll do. Each call returns the same one; it is freed with this one. A library
+// whose messages could meet another library's makes a communicator of its own, by Dup.
+func (c *Comm) Hidden() *Comm { return c.twin }
+
+// notMember is the rank here of those that are not in the communicator.
+const notMember = -1
+
+// rankOf is the rank in the communicator of one of its peers, by its rank in the world.
+func (c *Comm) rankOf(world int) int {
+	if c.ranks == nil {
+		return world
+	}
+	return int(c.ranks[world])
+}
+
+// has says whether p is in the communicator.
+func (c *Comm) has(p *peer) bool { return c.ranks == nil || c.ranks[p.rank] != notMember }
+
+// worldRank is the rank in the world of a rank here, or of a wildcard.
+func (c *Comm) worldRank(peer int) int {
+	if uint(peer) < uint(len(c.peers)) {
+		return c.peers[peer].rank
+	}
+	return peer
+}
+
+// alone says whether all other ranks of the communicator are gone or in Close. The
+// lock is held.
+func (c *Comm) alone() bool {
+	if c.world.living == 0 {
+		return true
+	}
+	if c.ranks == nil {
+		return false
+	}
+	for _, p := range c.peers {
+		if p.ep != nil && p.lost == nil && p.finished == nil {
+			return false
+		}
+	}
+	return true
+}
 
 // Rank is this process's number in the communicator, from 0.
 func (c *Comm) Rank() int { return c.rank }

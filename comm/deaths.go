@@ -8,15 +8,19 @@ package comm
 // die notes a death, which what waits for any source has just heard of, or will.
 func (w *World) die(p *peer) { w.deaths = append(w.deaths, p) }
 
-// heard says that all deaths so far were reported on the communicator.
+// heard says that all deaths so far were reported on the communicator, of which the
+// last one is a member.
 func (c *Comm) heard() { c.deaths = len(c.world.deaths) }
 
-// unheard is the first death that was not reported on the communicator; it is now.
+// unheard is the first death of a member that was not reported on the communicator; it
+// is now.
 func (c *Comm) unheard() error {
-	if c.deaths == len(c.world.deaths) {
-		return nil
+	for c.deaths < len(c.world.deaths) {
+		p := c.world.deaths[c.deaths]
+		c.deaths++
+		if c.has(p) {
+			return p.lost
+		}
 	}
-	p := c.world.deaths[c.deaths]
-	c.deaths++
-	return p.lost
+	return nil
 }

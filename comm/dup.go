@@ -36,7 +36,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	case msg[0] == noContext:
 		return nil, c.fail("Dup", noPeer, 0, nil, errContexts)
 	}
-	return &Comm{world: c.world, context: msg[0], rank: c.rank, size: c.size}, nil
+	return c.world.newComm(msg[0], c.rank, c.peers, c.ranks), nil
 }
 
 // tagDup is no tag of Barrier's.
@@ -56,33 +56,34 @@ func (c *Comm) newContext() uint32 {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	id := firstContext + w.contexts*uint64(w.all.size) + uint64(w.rank)
-	if id >= hidden {
+	id := firstContext + w.contexts*uint64(w.size) + uint64(w.rank)
+	if id >= endContext {
 		return noContext
 	}
 	w.contexts++
 	return uint32(id)
 }
 
-// noContext is no communicator's, and firstContext is above the world's own.
+// noContext is no communicator's.
 const (
 	noContext    = 0
+	worldContext = 1
 	firstContext = 2
 )
 
 // Free ends this rank's use of a communicator: calls on it fail from now on, with
 // ErrFreed, and operations in flight go on. It must not be called concurrently with
 // other calls on the communicator, nor before all of its messages are received. The
-// world's communicator can't be freed.
+// world's communicator can't be freed, nor a twin by itself.
 func (c *Comm) Free() error {
 	switch {
-	case c == c.world.all:
-		return c.fail("Free", noPeer, 0, nil, errWorldsOwn)
+	case c == c.world.all || c == c.twin:
+		return c.fail("Free", noPeer, 0, nil, errNotMade)
 	case c.size == 0:
 		return c.fail("Free", noPeer, 0, nil, ErrFreed)
 	}
-	c.size = 0 // so that no rank is one of its
+	c.size, c.twin.size = 0, 0 // so that no rank is one of theirs
 	return nil
 }
 
-var errWorldsOwn = errors.New("the communicator of all ranks ends with its world")
+var errNotMade = errors.New("it was not made by a call: it ends with its world, or with its twin")

@@ -22,14 +22,15 @@ func TestDupIsolates(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			comms := []*Comm{c, d, e}
+			comms := []*Comm{c, d, e, c.Hidden()}
+			last := len(comms) - 1
 			for _, n := range []int{1, 1000, 100_000} {
 				if c.Rank() != 0 {
 					var reqs []Request
 					for i := range comms { // sent on the last one first
 						buf := make([]byte, n)
-						buf[0] = byte(2 - i)
-						reqs = append(reqs, Isend(comms[2-i], buf, 0, 7))
+						buf[0] = byte(last - i)
+						reqs = append(reqs, Isend(comms[last-i], buf, 0, 7))
 					}
 					if err := WaitAll(ctx, reqs...); err != nil {
 						return err
@@ -168,7 +169,7 @@ func TestFree(t *testing.T) {
 				t.Errorf("call %d: %v", i, err)
 			}
 		}
-		if err := c.Free(); !errors.Is(err, errWorldsOwn) {
+		if err := c.Free(); !errors.Is(err, errNotMade) {
 			t.Errorf("freeing the world's: %v", err)
 		}
 		c.World().contexts = hidden

@@ -39,12 +39,40 @@ func (w *World) finish(p *peer) {
 	p.open = nil
 	w.living--
 	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank && k.Context&hidden == 0 }, p.finished)
-	w.failProbes(p.rank, p.finished)
+	w.failProbes(p, p.finished)
 	w.rndv.Refused(&p.sends, p.ep, p.finished)
-	if w.living == 0 {
-		w.failPosted(func(k match.Key) bool { return k.Source == match.AnySource && k.Context&hidden == 0 }, errAllFinished)
-		w.failProbes(AnySource, errAllFinished)
+	w.failAlone(p)
+}
+
+// failAlone ends the receives and probes from any source on the communicators of
+// which p was the last other member.
+func (w *World) failAlone(p *peer) {
+	w.failAny(func(r *request) error {
+		if r.comm.has(p) && r.comm.alone() {
+			return errAllFinished
+		}
+		return nil
+	})
+}
+
+// failAny ends the receives and probes from any source for which why has an error.
+func (w *World) failAny(why func(*request) error) {
+	for r := range w.table.Posted(func(k match.Key) bool { return k.Source == match.AnySource }) {
+		if err := why(r); err != nil {
+			w.table.Remove(&r.recv)
+			r.complete(err)
+		}
 	}
+	w.endProbes(func(r *request) bool {
+		if r.peer != AnySource {
+			return false
+		}
+		err := why(r)
+		if err != nil {
+			r.complete(err)
+		}
+		return err != nil
+	})
 }
 
 // failPosted ends the receives with the keys that which chooses.

@@ -35,7 +35,7 @@ type PeerInfo struct {
 func (w *World) Info() Info {
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	i := Info{Version: Version, Rank: w.rank, Size: w.all.size, Settings: w.settings.list(), Counters: w.counters()}
+	i := Info{Version: Version, Rank: w.rank, Size: w.size, Settings: w.settings.list(), Counters: w.counters()}
 	for _, p := range w.peers {
 		pi := PeerInfo{Rank: p.rank, Host: p.host}
 		if p.lost != nil {

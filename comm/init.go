@@ -76,8 +76,7 @@ func Init(ctx context.Context, c Config) (*World, error) {
 func ownCore() bool { return os.Getenv("VERBENA_OWN_CORE") == "1" }
 
 func newWorld(ctx context.Context, job job, rank, size int, s settings, log *logrus.Logger) (*World, error) {
-	w := &World{job: job, settings: s, log: log, rank: rank, limit: s.EagerLimit.value, living: size - 1}
-	w.all = &Comm{world: w, context: 1, rank: rank, size: size}
+	w := &World{job: job, settings: s, log: log, rank: rank, size: size, limit: s.EagerLimit.value, living: size - 1}
 	var err error
 	w.eng, err = progress.New(progress.Config{OwnCore: ownCore(), Background: size > 1})
 	if err != nil {
@@ -92,13 +91,14 @@ func newWorld(ctx context.Context, job job, rank, size int, s settings, log *log
 		w.shut()
 		return nil, err
 	}
+	w.all = w.newComm(worldContext, rank, w.peers, nil)
 	return w, nil
 }
 
 // connect opens the device, tells the other ranks its address, and makes an
 // endpoint for each of them. Connections are made at the first message.
 func (w *World) connect(ctx context.Context) (err error) {
-	w.dev, err = openDevice(w.settings, w.all.size)
+	w.dev, err = openDevice(w.settings, w.size)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (w *World) connect(ctx context.Context) (err error) {
 		Inline: w.settings.MaxInline.value, Limit: w.limit, Depth: 128, Bounce: 64,
 		Recv: srq.Config{
 			Mode: w.settings.Recv.value, Slots: w.settings.Slots.value,
-			Peers: w.all.size - 1, Overcommit: w.settings.Overcommit.value,
+			Peers: w.size - 1, Overcommit: w.settings.Overcommit.value,
 		},
 	}, w)
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *World) newPeer(rank int, b []byte) (*peer, error) {
 		return nil, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
 			ErrVersion, rank, c.Host, c.Version, c.Protocol, w.rank, Version, eager.Version)
 	}
-	p := &peer{rank: rank, host: c.Host, quota: quota(w.settings.Unexpected.value, w.all.size-1)}
+	p := &peer{rank: rank, host: c.Host, quota: quota(w.settings.Unexpected.value, w.size-1)}
 	if rank == w.rank {
 		return p, nil
 	}

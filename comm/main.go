@@ -33,7 +33,7 @@ func Main(run RunFunc) {
 	if w != nil {
 		w.profile.stop()
 	}
-	if w != nil && w.all.size > 1 {
+	if w != nil && w.size > 1 {
 		w.job.Abort(exitCode(err), oneLine(err))
 	}
 	os.Exit(exitCode(err))

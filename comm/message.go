@@ -46,7 +46,7 @@ func (c *Comm) Improbe(peer, tag int) (*Message, bool, error) {
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	for {
-		u, err := c.look(c.key(peer, tag))
+		u, err := c.look(peer, tag)
 		switch {
 		case err != nil:
 			return nil, false, c.fail("Improbe", peer, tag, nil, err)
@@ -54,7 +54,7 @@ func (c *Comm) Improbe(peer, tag int) (*Message, bool, error) {
 			return nil, false, nil
 		}
 		w.table.RemoveUnexpected(&u.msg)
-		if status := u.status(); w.take(u) {
+		if status := u.status(c); w.take(u) {
 			return &Message{comm: c, status: status, record: u}, true, nil
 		}
 	}

@@ -163,20 +163,17 @@ func (w *World) lose(p *peer, cause error) {
 	}
 	w.rndv.Lost(&p.sends, p.lost)
 	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank }, p.lost)
-	w.failProbes(p.rank, p.lost)
-	if cause == ErrFinished && w.living > 0 {
+	w.failProbes(p, p.lost)
+	if cause == ErrFinished {
+		w.failAlone(p)
 		return
 	}
-	var err error = p.lost
-	if cause == ErrFinished {
-		err = errAllFinished
-	} else {
-		w.die(p)
-	}
-	for r := range w.table.Posted(func(k match.Key) bool { return k.Source == match.AnySource }) {
-		w.table.Remove(&r.recv)
+	w.die(p)
+	w.failAny(func(r *request) error {
+		if !r.comm.has(p) {
+			return nil
+		}
 		r.comm.heard()
-		r.complete(err)
-	}
-	w.failProbes(AnySource, err)
+		return p.lost
+	})
 }

@@ -25,7 +25,7 @@ func (c *Comm) Probe(ctx context.Context, peer, tag int) (Status, error) {
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	if u := w.table.Probe(c.key(peer, tag)); u != nil {
-		return u.status(), nil
+		return u.status(c), nil
 	}
 	r := w.get(c, "Probe", peer, tag, nil)
 	defer w.put(r)
@@ -49,25 +49,26 @@ func (c *Comm) Iprobe(peer, tag int) (Status, bool, error) {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	u, err := c.look(c.key(peer, tag))
+	u, err := c.look(peer, tag)
 	switch {
 	case err != nil:
 		return Status{}, false, c.fail("Iprobe", peer, tag, nil, err)
 	case u == nil:
 		return Status{}, false, nil
 	}
-	return u.status(), true, nil
+	return u.status(c), true, nil
 }
 
 // key is what messages of the communicator are matched by.
 func (c *Comm) key(peer, tag int) match.Key {
-	return match.Key{Context: c.context, Source: int32(peer), Tag: int32(tag)}
+	return match.Key{Context: c.context, Source: int32(c.worldRank(peer)), Tag: int32(tag)}
 }
 
 // look looks for an unexpected message, and polls once if there is none. An error
 // says why none can come. The lock is held.
-func (c *Comm) look(key match.Key) (*unexpected, error) {
+func (c *Comm) look(peer, tag int) (*unexpected, error) {
 	w := c.world
+	key := c.key(peer, tag)
 	if u := w.table.Probe(key); u != nil {
 		return u, nil
 	}
@@ -79,7 +80,7 @@ func (c *Comm) look(key match.Key) (*unexpected, error) {
 			return u, nil
 		}
 	}
-	return nil, c.reachable(int(key.Source), key.Context)
+	return nil, c.reachable(peer, c.context)
 }
 
 // startProbe has r told of the next message that it would get. The lock is held.
@@ -102,20 +103,17 @@ func (w *World) tellProbes(u *unexpected, key match.Key) {
 		if !r.probing.Accepts(key) {
 			return false
 		}
-		r.status = u.status()
+		r.status = u.status(r.comm)
 		r.complete(nil)
 		return true
 	})
 }
 
-// failProbes ends the probes for messages of a rank, or AnySource.
-func (w *World) failProbes(source int, err error) {
+// failProbes ends the probes for messages of a rank.
+func (w *World) failProbes(p *peer, err error) {
 	w.endProbes(func(r *request) bool {
-		if r.peer != source {
+		if int(r.probing.Source) != p.rank {
 			return false
-		}
-		if source == AnySource {
-			r.comm.heard()
 		}
 		r.complete(err)
 		return true

@@ -85,16 +85,20 @@ func (w *World) startRecv(r *request, context uint32) {
 		r.complete(ErrClosed)
 		return
 	}
-	key := match.Key{Context: context, Source: int32(r.peer), Tag: int32(r.tag)}
+	source := r.peer
+	var p *peer
+	if source >= 0 {
+		p = r.comm.peers[source]
+		source = p.rank
+	}
+	key := match.Key{Context: context, Source: int32(source), Tag: int32(r.tag)}
 	for u := w.table.Post(&r.recv, key); u != nil; u = w.table.Post(&r.recv, key) {
 		if w.takeUnexpected(r, u) {
 			return
 		}
 	}
-	if r.peer >= 0 {
-		if p := w.peers[r.peer]; p.contacted && p.open != nil {
-			return
-		}
+	if p != nil && p.contacted && p.open != nil {
+		return
 	}
 	w.expect(r)
 }
@@ -109,17 +113,16 @@ func (w *World) expect(r *request) {
 
 // reachable says why nothing can come any more from a rank, or AnySource.
 func (c *Comm) reachable(peer int, context uint32) error {
-	w := c.world
 	if peer == AnySource {
 		if err := c.unheard(); err != nil {
 			return err
 		}
-		if w.living == 0 && w.all.size > 1 {
+		if c.size > 1 && c.alone() {
 			return errAllFinished
 		}
 		return nil
 	}
-	p := w.peers[peer]
+	p := c.peers[peer]
 	switch {
 	case p.ep == nil:
 	case p.lost != nil:
@@ -134,12 +137,13 @@ func (c *Comm) reachable(peer int, context uint32) error {
 	return nil
 }
 
-// deliver copies a message into its receive's buffer and completes it.
+// deliver copies a message into its receive's buffer and completes it. The source is a
+// rank of the world.
 func (w *World) deliver(r *request, source, tag int, body []byte) {
 	n := copy(r.buf, body)
-	r.status = Status{Source: source, Tag: tag, Bytes: int64(len(body))}
+	r.status = Status{Source: r.comm.rankOf(source), Tag: tag, Bytes: int64(len(body))}
 	if n < len(body) {
-		w.deliverLonger(r, body)
+		w.deliverLonger(r, source, body)
 		return
 	}
 	r.complete(nil)
@@ -147,12 +151,12 @@ func (w *World) deliver(r *request, source, tag int, body []byte) {
 
 // deliverLonger ends a receive with less room than its message: an error, or a
 // matched probe, which has none and keeps the message.
-func (w *World) deliverLonger(r *request, body []byte) {
+func (w *World) deliverLonger(r *request, source int, body []byte) {
 	if !r.claim {
 		r.complete(ErrTruncated)
 		return
 	}
-	r.claimed = w.getUnexpected(r.status.Source, r.status.Tag)
+	r.claimed = w.getUnexpected(source, r.status.Tag)
 	w.keep(r.claimed, body)
 	r.complete(nil)
 }

@@ -145,7 +145,7 @@ func (r *request) Pulled(err error) {
 	if err == nil && r.status.Bytes > int64(len(r.buf)) {
 		err = ErrTruncated
 	}
-	if p := r.world.peers[r.status.Source]; errors.Is(err, rendezvous.ErrRead) && p.lost != nil {
+	if p := r.comm.peers[r.status.Source]; errors.Is(err, rendezvous.ErrRead) && p.lost != nil {
 		err = p.lost
 	}
 	r.complete(err)

@@ -36,7 +36,7 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 	}
 	w := c.world
 	w.eng.Lock()
-	p := w.peers[peer]
+	p := c.peers[peer]
 	if p.open != nil && len(b) <= w.limit && !w.closed && p.open.Send(context, int32(tag), b) {
 		w.eng.Unlock()
 		return nil
@@ -51,7 +51,7 @@ func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte
 	defer w.eng.Unlock()
 	r := w.get(c, op, peer, tag, b)
 	defer w.put(r)
-	w.startSend(r, w.peers[peer], context)
+	w.startSend(r, c.peers[peer], context)
 	if err := r.wait(ctx); err != nil {
 		if w.withdrawSend(r) {
 			return c.fail(op, peer, tag, b, err)
@@ -74,7 +74,7 @@ func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	p := w.peers[peer]
+	p := c.peers[peer]
 	if p.open != nil && len(b) <= w.limit && !w.closed && p.open.Send(c.context, int32(tag), b) {
 		return sent()
 	}

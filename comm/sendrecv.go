@@ -63,7 +63,7 @@ func (c *Comm) sendrecv(ctx context.Context, op string, out []byte, dest, sendTa
 	w.startRecv(r, c.context)
 	s := w.get(c, op, dest, sendTag, out)
 	defer w.put(s)
-	if p := w.peers[dest]; p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
+	if p := c.peers[dest]; p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
 		s.complete(nil)
 	} else {
 		w.startSend(s, p, c.context)

@@ -10,7 +10,7 @@ import (
 type unexpected struct {
 	msg    match.Msg[unexpected]
 	next   *unexpected
-	source int
+	source int // in the world
 	tag    int
 	data   []byte          // of a whole message: a copy of its size
 	offer  eager.Extension // of a rendezvous
@@ -108,8 +108,9 @@ func (u *unexpected) length() int64 {
 	return int64(len(u.data))
 }
 
-func (u *unexpected) status() Status {
-	return Status{Source: u.source, Tag: u.tag, Bytes: u.length()}
+// status is the message's, on the communicator that it is for.
+func (u *unexpected) status(c *Comm) Status {
+	return Status{Source: c.rankOf(u.source), Tag: u.tag, Bytes: u.length()}
 }
 
 // keep copies a message that nobody has asked for yet.
@@ -144,7 +145,7 @@ func (w *World) takeUnexpected(r *request, u *unexpected) bool {
 		return false
 	}
 	if r.claim {
-		r.claimed, r.status = u, u.status()
+		r.claimed, r.status = u, u.status(r.comm)
 		r.complete(nil)
 		return true
 	}
@@ -200,7 +201,7 @@ func (w *World) canceled(p *peer, x eager.Extension) {
 
 // pull reads an offered message, which was taken, into its receive's buffer.
 func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
-	r.status = Status{Source: p.rank, Tag: tag, Bytes: int64(offer.Length)}
+	r.status = Status{Source: r.comm.rankOf(p.rank), Tag: tag, Bytes: int64(offer.Length)}
 	if p.lost != nil {
 		r.complete(p.lost)
 		return

@@ -26,6 +26,7 @@ type World struct {
 	settings settings
 	log      *logrus.Logger
 	rank     int
+	size     int
 	all      *Comm
 	types    types
 	profile  *profile // or nil
