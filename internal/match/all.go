@@ -14,7 +14,7 @@ import (
 func (t *Table[R, M]) Posted(keep func(Key) bool) iter.Seq[*R] {
 	return func(yield func(*R) bool) {
 		for _, p := range t.posted.sorted(keep) {
-			if p.unchanged() && !yield(p.val) {
+			if p.unchanged() && !yield(recvOf[R](p.node).val) {
 				return
 			}
 		}
@@ -28,7 +28,7 @@ func (t *Table[R, M]) Posted(keep func(Key) bool) iter.Seq[*R] {
 func (t *Table[R, M]) Unexpected(keep func(Key) bool) iter.Seq[*M] {
 	return func(yield func(*M) bool) {
 		for _, p := range t.unexp.sorted(keep) {
-			if p.unchanged() && !yield(p.val.val) {
+			if p.unchanged() && !yield(recordOf[M](p.node)) {
 				return
 			}
 		}
@@ -36,36 +36,36 @@ func (t *Table[R, M]) Unexpected(keep func(Key) bool) iter.Seq[*M] {
 }
 
 // sorted returns every message once.
-func (q *unexpectedQueue[M]) sorted(keep func(Key) bool) []place[Msg[M]] {
+func (q *unexpectedQueue[M]) sorted(keep func(Key) bool) []place {
 	return q.index.sorted(func(k Key) bool {
 		return k.form() == exact && (keep == nil || keep(k))
 	})
 }
 
 // place is a node and its place in the order at some time.
-type place[V any] struct {
-	*node[V]
+type place struct {
+	*node
 	at Seq
 }
 
 // unchanged reports whether the node is still in its place: it may have been
 // taken out, and queued for something else.
-func (p place[V]) unchanged() bool { return p.queued() && p.seq == p.at }
+func (p place) unchanged() bool { return p.queued() && p.seq == p.at }
 
 // sorted returns the nodes of the keys that keep returns true for, or all, in
 // order.
-func (x *index[V]) sorted(keep func(Key) bool) []place[V] {
-	var all []place[V]
+func (x *index) sorted(keep func(Key) bool) []place {
+	var all []place
 	for _, head := range x.buckets {
 		for ; head != nil; head = head.chain {
 			if keep != nil && !keep(head.key) {
 				continue
 			}
 			for n := head; n != nil; n = n.next {
-				all = append(all, place[V]{n, n.seq})
+				all = append(all, place{n, n.seq})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b place[V]) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(all, func(a, b place) int { return cmp.Compare(a.at, b.at) })
 	return all
 }

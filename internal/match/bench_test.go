@@ -13,8 +13,8 @@ type (
 		node Recv[benchRecv]
 	}
 	benchMsg struct {
-		_    [64]byte
 		node Msg[benchMsg]
+		_    [64]byte
 	}
 )
 
@@ -34,7 +34,7 @@ func newMsgs(n int) []benchMsg {
 	return all
 }
 
-var depths = []int{1, 10, 1000, 100_000}
+var depths = []int{1, 10, 100, 1000, 10_000, 100_000}
 
 // orders are the orders in which a queue of n is emptied.
 var orders = []struct {

@@ -31,7 +31,7 @@ func (t *Table[R, M]) check() error {
 	return nil
 }
 
-func (q *postedQueue[R]) check() error {
+func (q *postedQueue) check() error {
 	forms, err := q.index.check()
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func (q *unexpectedQueue[M]) check() error {
 				if !q.indexed[f] {
 					continue
 				}
-				n = p.val.as(f)
+				n = &msgOf[M](p.node).as(f).node
 			}
-			if n.val != p.val || n.seq != p.seq || n.key != p.key.widen(f) || !n.queued() {
+			if n.message() != p.node || n.seq != p.seq || n.key != p.key.widen(f) || !n.queued() {
 				return fmt.Errorf("message %v: its node of form %d differs", p.key, f)
 			}
 		}
@@ -93,7 +93,7 @@ func (q *unexpectedQueue[M]) check() error {
 }
 
 // check returns the number of nodes by form.
-func (x *index[V]) check() (forms [numForms]int, err error) {
+func (x *index) check() (forms [numForms]int, err error) {
 	size, keys := len(x.buckets), 0
 	if size&(size-1) != 0 || size != 0 && size < minBuckets {
 		return forms, fmt.Errorf("%d buckets", size)
@@ -119,13 +119,11 @@ func (x *index[V]) check() (forms [numForms]int, err error) {
 }
 
 // checkList returns the length of the list with this head.
-func (n *node[V]) checkList() (int, error) {
+func (n *node) checkList() (int, error) {
 	head, last, length := n, n.prev, 0
-	for prev := (*node[V])(nil); n != nil; prev, n = n, n.next {
+	for prev := (*node)(nil); n != nil; prev, n = n, n.next {
 		length++
 		switch {
-		case n.val == nil:
-			return 0, fmt.Errorf("%v has no owner", n.key)
 		case n.key != head.key || n.form != n.key.form():
 			return 0, fmt.Errorf("%v, form %d, in the list of %v", n.key, n.form, head.key)
 		case n != head && n.chain != nil:

@@ -25,7 +25,7 @@
 //
 // # Memory
 //
-// A Recv takes 56 bytes, a Msg 72, and 168 more in a program that receives
+// A Recv takes 56 bytes, as does a Msg, and [WildSize] more in a program that receives
 // unexpected messages with wildcards. Lists are found in a hash table of 8
 // bytes a bucket, with one to two times as many buckets as there are lists
 // when it has grown. It shrinks once it has been less than 1/8 full for as

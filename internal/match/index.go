@@ -1,38 +1,22 @@
 package match
 
-// node is one receive or message in an index. Nodes of one key form a list in
-// order of seq, and the first of them, the head, stands for the list in its
-// hash bucket.
-type node[V any] struct {
-	val  *V
-	key  Key
-	form form // the key's
-	seq  Seq
-
-	next  *node[V] // of the same key
-	prev  *node[V] // of the same key; a head's is the last; nil out of an index
-	chain *node[V] // a head's only: the next head in its bucket
-}
-
-func (n *node[V]) queued() bool { return n.prev != nil }
-
 // minBuckets is the smallest number of buckets, a power of two.
 const minBuckets = 64
 
 // index finds the earliest node of a key. It is a chained hash table whose
 // chains are made of the list heads themselves.
-type index[V any] struct {
-	buckets []*node[V] // none, or a power of two
-	keys    int        // lists
-	left    int        // lists that may be started before the next resize
-	high    int        // most lists since then
+type index struct {
+	buckets []*node // none, or a power of two
+	keys    int     // lists
+	left    int     // lists that may be started before the next resize
+	high    int     // most lists since then
 }
 
 // find returns the pointer to the first node of key k, or, if there is none,
 // the nil pointer at the end of the chain where it would be. It is good until
 // the index changes. There must be buckets, as there are once a node has been
 // inserted.
-func (x *index[V]) find(k Key) **node[V] {
+func (x *index) find(k Key) **node {
 	p := &x.buckets[int(k.hash())&(len(x.buckets)-1)]
 	for *p != nil && (*p).key != k {
 		p = &(*p).chain
@@ -41,7 +25,7 @@ func (x *index[V]) find(k Key) **node[V] {
 }
 
 // insert puts n in its place among the nodes of its key.
-func (x *index[V]) insert(n *node[V]) {
+func (x *index) insert(n *node) {
 	x.reserve()
 	if p := x.find(n.key); *p == nil {
 		x.start(p, n)
@@ -51,14 +35,14 @@ func (x *index[V]) insert(n *node[V]) {
 }
 
 // reserve makes room for one more list.
-func (x *index[V]) reserve() {
+func (x *index) reserve() {
 	if x.left == 0 {
 		x.resize()
 	}
 }
 
 // start makes n, whose key is new, the head of a list of one, at p.
-func (x *index[V]) start(p **node[V], n *node[V]) {
+func (x *index) start(p **node, n *node) {
 	x.left--
 	x.keys++
 	if x.keys > x.high {
@@ -69,7 +53,7 @@ func (x *index[V]) start(p **node[V], n *node[V]) {
 }
 
 // join puts n in its place in the list whose head is at p.
-func join[V any](p **node[V], n *node[V]) {
+func join(p **node, n *node) {
 	head := *p
 	last := head.prev
 	if last.seq < n.seq {
@@ -91,7 +75,7 @@ func join[V any](p **node[V], n *node[V]) {
 }
 
 // pop removes the head at p.
-func (x *index[V]) pop(p **node[V]) {
+func (x *index) pop(p **node) {
 	head := *p
 	rest := head.chain
 	if second := head.next; second != nil {
@@ -106,7 +90,7 @@ func (x *index[V]) pop(p **node[V]) {
 }
 
 // remove removes n from wherever in its list it is.
-func (x *index[V]) remove(n *node[V]) {
+func (x *index) remove(n *node) {
 	prev, next := n.prev, n.next
 	if prev.next != n {
 		x.pop(x.find(n.key)) // only before a head stands one without a next
@@ -126,7 +110,7 @@ func (x *index[V]) remove(n *node[V]) {
 // of them are needed, and reduces it if in all that time less than an eighth
 // was: looking back that far keeps a program that queues and drains in turns
 // from resizing in every turn.
-func (x *index[V]) resize() {
+func (x *index) resize() {
 	size := len(x.buckets)
 	switch {
 	case x.keys > size/2 || size == 0:
@@ -139,9 +123,9 @@ func (x *index[V]) resize() {
 }
 
 // trim gives back all memory that what is queued now doesn't need.
-func (x *index[V]) trim() {
+func (x *index) trim() {
 	if x.keys == 0 {
-		*x = index[V]{}
+		*x = index{}
 		return
 	}
 	if size := fitting(x.keys); size < len(x.buckets) {
@@ -160,9 +144,9 @@ func fitting(keys int) int {
 	return size
 }
 
-func (x *index[V]) rehash(size int) {
+func (x *index) rehash(size int) {
 	old := x.buckets
-	x.buckets = make([]*node[V], size)
+	x.buckets = make([]*node, size)
 	for _, h := range old {
 		for h != nil {
 			next := h.chain

@@ -1,8 +1,10 @@
 package match
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +23,7 @@ const (
 	opPutBack
 	opRepost
 	opTrim
+	opFail // the model's own failure, to see how one is reported
 )
 
 // step is one operation on a table.
@@ -40,6 +43,8 @@ func (s step) String() string {
 		return fmt.Sprintf("%s(%d)", [...]string{opCancel: "cancel", opRemove: "remove", opPutBack: "putback", opRepost: "repost"}[s.op], s.pick)
 	case opTrim:
 		return "trim"
+	case opFail:
+		return "fail"
 	}
 	return "none"
 }
@@ -77,6 +82,8 @@ func (o *oracle) do(s step) error {
 		return o.repost(s.pick)
 	case opTrim:
 		o.table.Trim()
+	case opFail:
+		return errors.New("as asked for")
 	}
 	return nil
 }
@@ -184,10 +191,39 @@ func TestModelLong(t *testing.T) {
 			t.Parallel()
 			b := make([]byte, 4*100_000)
 			rand.NewChaCha8([32]byte{byte(m)}).Read(b)
-			if err := run(m.decodeAll(b), 1000); err != nil {
-				t.Fatal(err)
+			steps := m.decodeAll(b)
+			if err := run(steps, 1000); err != nil {
+				t.Logf("%d steps, before they are shrunk: %v", len(steps), err)
+				t.Fatal(run(shrink(steps), 1))
 			}
 		})
+	}
+}
+
+// shrink drops what it can of steps that fail: of so many, rapid would have
+// to try too much.
+func shrink(steps []step) []step {
+	fails := func(s []step) bool { return run(s, 1000) != nil }
+	for size := len(steps) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(steps); {
+			if fewer := slices.Delete(slices.Clone(steps), at, at+size); fails(fewer) {
+				steps = fewer
+			} else {
+				at += size
+			}
+		}
+	}
+	return steps
+}
+
+// TestShrink shows that shrink leaves but a few steps of many that fail.
+func TestShrink(t *testing.T) {
+	b := make([]byte, 4*3000)
+	rand.NewChaCha8([32]byte{1}).Read(b)
+	steps := mix(0x25).decodeAll(b)
+	steps[2000] = step{op: opFail}
+	if got := shrink(steps); len(got) != 1 || got[0].op != opFail {
+		t.Errorf("%d steps are left of %d, %v", len(got), len(steps), got[:min(len(got), 5)])
 	}
 }
 

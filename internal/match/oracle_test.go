@@ -13,10 +13,10 @@ type request struct {
 }
 
 type message struct {
+	node Msg[message]
 	id   int
 	key  Key
 	at   Seq
-	node Msg[message]
 }
 
 func newRequest(id int, k Key) *request {

@@ -4,11 +4,12 @@ package match
 // bind it to the request once before the first use. The table owns it from
 // Post until Arrive, Offer or Remove takes it out.
 type Recv[R any] struct {
-	node node[R]
+	node node
+	val  *R
 }
 
 // Bind sets the request that the table returns for r.
-func (r *Recv[R]) Bind(request *R) { r.node.val = request }
+func (r *Recv[R]) Bind(request *R) { r.val = request }
 
 // Key returns the key that r was last posted with.
 func (r *Recv[R]) Key() Key { return r.node.key }
@@ -19,17 +20,17 @@ func (r *Recv[R]) Queued() bool { return r.node.queued() }
 // postedQueue holds every posted receive under its own key, wildcards
 // included. One that is posted when there is no other, as a blocking receive
 // is in most programs, stays out of the index until another one comes.
-type postedQueue[R any] struct {
-	lone  *node[R] // the only receive, unless it is in the index
-	index index[R]
+type postedQueue struct {
+	lone  *node // the only receive, unless it is in the index
+	index index
 	n     int           // receives queued
 	wild  int           // of these, with a wildcard
 	forms [numForms]int // and by form; exact ones aren't counted
 }
 
-// take removes and returns the earliest receive that accepts a message with
-// key k.
-func (q *postedQueue[R]) take(k Key) *R {
+// takePosted removes and returns the earliest receive in q that accepts a
+// message with key k.
+func takePosted[R any](q *postedQueue, k Key) *R {
 	if q.n == 0 {
 		return nil
 	}
@@ -38,7 +39,7 @@ func (q *postedQueue[R]) take(k Key) *R {
 			return nil
 		}
 		q.remove(n)
-		return n.val
+		return recvOf[R](n).val
 	}
 	p := q.index.find(k)
 	if q.wild != 0 {
@@ -50,12 +51,12 @@ func (q *postedQueue[R]) take(k Key) *R {
 	}
 	q.index.pop(p)
 	q.forget(n)
-	return n.val
+	return recvOf[R](n).val
 }
 
 // earliest returns where the receive is that was posted first: the one at p,
 // if any, or the first of a wildcard key that accepts k.
-func (q *postedQueue[R]) earliest(p **node[R], k Key) **node[R] {
+func (q *postedQueue) earliest(p **node, k Key) **node {
 	for f := anySource; f <= anyBoth; f++ {
 		if q.forms[f] == 0 {
 			continue
@@ -69,7 +70,7 @@ func (q *postedQueue[R]) earliest(p **node[R], k Key) **node[R] {
 }
 
 // add queues n.
-func (q *postedQueue[R]) add(n *node[R]) {
+func (q *postedQueue) add(n *node) {
 	q.count(n)
 	if q.n == 1 {
 		q.index.reserve()
@@ -82,14 +83,14 @@ func (q *postedQueue[R]) add(n *node[R]) {
 }
 
 // settle moves the only receive to the index.
-func (q *postedQueue[R]) settle() {
+func (q *postedQueue) settle() {
 	if n := q.lone; n != nil {
 		q.lone, n.prev = nil, nil
 		q.index.insert(n)
 	}
 }
 
-func (q *postedQueue[R]) remove(n *node[R]) {
+func (q *postedQueue) remove(n *node) {
 	if q.lone == n {
 		q.lone, n.prev = nil, nil
 	} else {
@@ -99,12 +100,12 @@ func (q *postedQueue[R]) remove(n *node[R]) {
 }
 
 // sorted returns the receives whose keys keep returns true for, or all.
-func (q *postedQueue[R]) sorted(keep func(Key) bool) []place[R] {
+func (q *postedQueue) sorted(keep func(Key) bool) []place {
 	q.settle()
 	return q.index.sorted(keep)
 }
 
-func (q *postedQueue[R]) count(n *node[R]) {
+func (q *postedQueue) count(n *node) {
 	q.n++
 	if n.form != exact {
 		q.wild++
@@ -112,7 +113,7 @@ func (q *postedQueue[R]) count(n *node[R]) {
 	}
 }
 
-func (q *postedQueue[R]) forget(n *node[R]) {
+func (q *postedQueue) forget(n *node) {
 	q.n--
 	if n.form != exact {
 		q.wild--

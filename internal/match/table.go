@@ -5,7 +5,7 @@ package match
 // and message record. The zero Table is empty and ready. Its methods must not
 // be called concurrently.
 type Table[R, M any] struct {
-	posted postedQueue[R]
+	posted postedQueue
 	unexp  unexpectedQueue[M]
 
 	posts    Seq // receives queued so far
@@ -61,14 +61,14 @@ func (t *Table[R, M]) Repost(r *Recv[R]) *M {
 // rendezvous has, keeps the place in order to put the message back.
 func (t *Table[R, M]) Arrive(k Key) (*R, Seq) {
 	t.arrivals++
-	return t.posted.take(k), t.arrivals
+	return takePosted[R](&t.posted, k), t.arrivals
 }
 
 // Offer is Arrive for a message that has its place already, because it was
 // matched and the match has been undone. If it returns nil the caller must
 // call [Table.PutBack] before any other method.
 func (t *Table[R, M]) Offer(k Key) *R {
-	return t.posted.take(k)
+	return takePosted[R](&t.posted, k)
 }
 
 // AddUnexpected queues a message that Arrive found no receive for, with the
@@ -103,7 +103,7 @@ func (t *Table[R, M]) Probe(k Key) *M {
 	if n == nil {
 		return nil
 	}
-	return n.val.val
+	return recordOf[M](n.message())
 }
 
 // Remove withdraws a posted receive. It reports whether r was queued: false

@@ -129,6 +129,14 @@ func TestMisuse(t *testing.T) {
 			t.AddUnexpected(&m.node, k, 1)
 			t.PutBack(&m.node)
 		}},
+		{"a message that isn't its record's first field", func(*Table[request, message]) {
+			new(Msg[message]).Bind(newMessage(1, k))
+		}},
+		{"a queued message linked", func(t *Table[request, message]) {
+			m := newMessage(1, k)
+			t.AddUnexpected(&m.node, k, 1)
+			m.node.Link(nil)
+		}},
 		{"any source in a message", func(t *Table[request, message]) {
 			t.AddUnexpected(&newMessage(1, k).node, Key{1, AnySource, 5}, 1)
 		}},
@@ -169,7 +177,7 @@ func TestNothingKept(t *testing.T) {
 			t.Errorf("%v keeps links", r)
 		}
 	}
-	if slices.ContainsFunc(table.posted.index.buckets, func(n *node[request]) bool { return n != nil }) {
+	if slices.ContainsFunc(table.posted.index.buckets, func(n *node) bool { return n != nil }) {
 		t.Error("the table keeps nodes")
 	}
 }
@@ -178,7 +186,10 @@ func TestNodeSizes(t *testing.T) {
 	if got := unsafe.Sizeof(Recv[request]{}); got != 56 {
 		t.Errorf("a Recv takes %d bytes, the package comment says 56", got)
 	}
-	if got := unsafe.Sizeof(Msg[message]{}); got != 72 {
-		t.Errorf("a Msg takes %d bytes, the package comment says 72", got)
+	if got := unsafe.Sizeof(Msg[message]{}); got != 56 {
+		t.Errorf("a Msg takes %d bytes, the package comment says 56", got)
+	}
+	if got := unsafe.Sizeof([numForms - 1]wildNode{}); got != WildSize {
+		t.Errorf("wildcards take %d bytes, WildSize is %d", got, WildSize)
 	}
 }

@@ -1,23 +1,58 @@
 package match
 
-// Msg is an unexpected message's place in a Table. Embed it in the message
-// record, and bind it to the record once before the first use. The table owns
-// it from AddUnexpected or PutBack until Post or RemoveUnexpected takes it
-// out.
+// Msg is an unexpected message's place in a Table. It must be the first field
+// of the message record; bind it to the record once before the first use. The
+// table owns it from AddUnexpected or PutBack until Post or RemoveUnexpected
+// takes it out.
 //
 // In a program with wildcard receives a Msg allocates memory when it is first
 // queued, and keeps it: records should be reused.
 type Msg[M any] struct {
-	val  *M
-	node node[Msg[M]]                // under the message's own key
-	wild *[numForms - 1]node[Msg[M]] // under the wildcard keys that accept it
+	node node                    // under the message's own key
+	wild *[numForms - 1]wildNode // under the wildcard keys that accept it
 }
 
-// Bind sets the record that the table returns for m.
-func (m *Msg[M]) Bind(record *M) { m.val = record }
+// WildSize is how many bytes a Msg takes besides, once it has been queued in a
+// program with wildcard receives.
+const WildSize = 168
 
-// Key returns the key that m was last queued with.
+// Bind checks that m is where the table looks for it: at the beginning of its
+// record.
+func (m *Msg[M]) Bind(record *M) {
+	if !first(record, m) {
+		panic("match: a Msg that isn't the first field of its record")
+	}
+}
+
+// Key returns the key that m was last queued with, or that SetKey gave it.
 func (m *Msg[M]) Key() Key { return m.node.key }
+
+// SetKey gives a message that is in no table its key, which must have no
+// wildcard.
+func (m *Msg[M]) SetKey(k Key) { m.node.key = k }
+
+// Label returns what SetLabel has stored.
+func (m *Msg[M]) Label() (kind uint8, size uint16) { return m.node.kind, m.node.size }
+
+// SetLabel stores what the record's owner likes, in three bytes that a Msg has
+// to spare. The table leaves it alone.
+func (m *Msg[M]) SetLabel(kind uint8, size uint16) { m.node.kind, m.node.size = kind, size }
+
+// Link makes next follow m in a list of the record's owner, as of records that
+// are out of use. Neither may be in a table.
+func (m *Msg[M]) Link(next *M) {
+	if m.Queued() {
+		panic("match: a queued message linked")
+	}
+	m.node.next = nodeOf(next)
+}
+
+// Unlink returns what Link made follow m, and forgets it.
+func (m *Msg[M]) Unlink() *M {
+	next := m.node.next
+	m.node.next = nil
+	return recordOf[M](next)
+}
 
 // Seq returns the place in the order of arrival that m was last queued with.
 func (m *Msg[M]) Seq() Seq { return m.node.seq }
@@ -28,7 +63,7 @@ func (m *Msg[M]) Queued() bool { return m.node.queued() }
 // unexpectedQueue holds every message under its own key, and for each
 // wildcard form in use under the key of that form that accepts it.
 type unexpectedQueue[M any] struct {
-	index   index[Msg[M]]
+	index   index
 	n       int            // messages queued
 	wild    bool           // a wildcard form is in use
 	indexed [numForms]bool // which are; exact isn't counted
@@ -36,7 +71,7 @@ type unexpectedQueue[M any] struct {
 
 // find returns where the earliest message is that a receive with key k, of
 // form f, accepts. There is nil if there is none.
-func (q *unexpectedQueue[M]) find(k Key, f form) **node[Msg[M]] {
+func (q *unexpectedQueue[M]) find(k Key, f form) **node {
 	if f != exact && !q.indexed[f] {
 		q.use(f)
 	}
@@ -46,7 +81,7 @@ func (q *unexpectedQueue[M]) find(k Key, f form) **node[Msg[M]] {
 // use starts to index form f, for good.
 func (q *unexpectedQueue[M]) use(f form) {
 	for _, p := range q.sorted(nil) {
-		q.insertAs(p.val, f)
+		q.insertAs(msgOf[M](p.node), f)
 	}
 	q.indexed[f] = true
 	q.wild = true
@@ -59,19 +94,18 @@ func (q *unexpectedQueue[M]) take(k Key, f form) *M {
 	if *p == nil {
 		return nil
 	}
-	m := (*p).val
+	n := (*p).message()
 	if q.wild {
-		q.remove(m)
+		q.remove(msgOf[M](n))
 	} else {
 		q.index.pop(p)
 		q.n--
 	}
-	return m.val
+	return recordOf[M](n)
 }
 
 func (q *unexpectedQueue[M]) insert(m *Msg[M]) {
 	q.n++
-	m.node.val = m
 	q.index.insert(&m.node)
 	if !q.wild {
 		return
@@ -85,15 +119,15 @@ func (q *unexpectedQueue[M]) insert(m *Msg[M]) {
 
 func (q *unexpectedQueue[M]) insertAs(m *Msg[M], f form) {
 	if m.wild == nil {
-		m.wild = new([numForms - 1]node[Msg[M]])
+		m.wild = new([numForms - 1]wildNode)
 	}
 	n := m.as(f)
-	n.val, n.key, n.form, n.seq = m, m.node.key.widen(f), f, m.node.seq
-	q.index.insert(n)
+	n.message, n.key, n.form, n.seq = &m.node, m.node.key.widen(f), f, m.node.seq
+	q.index.insert(&n.node)
 }
 
 // as returns the node for wildcard form f.
-func (m *Msg[M]) as(f form) *node[Msg[M]] { return &m.wild[f-1] }
+func (m *Msg[M]) as(f form) *wildNode { return &m.wild[f-1] }
 
 func (q *unexpectedQueue[M]) remove(m *Msg[M]) {
 	q.n--
@@ -103,7 +137,7 @@ func (q *unexpectedQueue[M]) remove(m *Msg[M]) {
 	}
 	for f := anySource; f <= anyBoth; f++ {
 		if q.indexed[f] {
-			q.index.remove(m.as(f))
+			q.index.remove(&m.as(f).node)
 		}
 	}
 }
