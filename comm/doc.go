@@ -24,6 +24,9 @@
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together
 // [Comm.Barrier].
 //
+// Modes of a send, as an option of any of them: [Sync], which waits for the match, and
+// [ReadyMode]; see [Mode] for MPI's names.
+//
 // Nonblocking: [Isend], [Irecv], and [Request] with Wait and Test. Several
 // requests: [WaitAll], [WaitAllInto], [WaitAny], [WaitSome], [TestAll], [TestAny],
 // [TestSome], and [Completed], which ranges over them as they complete.

@@ -67,13 +67,20 @@ func (c *Comm) Improbe(peer, tag int) (*Message, bool, error) {
 // error is ErrTruncated.
 //
 // It may be called concurrently: one of those that want the same message gets it.
-func RecvMessage[T any](ctx context.Context, m *Message, buf []T, _ ...Option) (Status, error) {
-	c := m.comm
-	b, err := bytesOf(c.world, buf)
-	if err == nil {
-		err = ctx.Err()
-	}
+func RecvMessage[T any](ctx context.Context, m *Message, buf []T, opts ...Option) (Status, error) {
+	b, err := bytesOf(m.comm.world, buf)
 	if err != nil {
+		return Status{}, m.comm.fail("RecvMessage", m.status.Source, m.status.Tag, b, err)
+	}
+	if len(opts) != 0 {
+		return m.recvWith(ctx, b, opts)
+	}
+	return m.recv(ctx, b)
+}
+
+func (m *Message) recv(ctx context.Context, b []byte) (Status, error) {
+	c := m.comm
+	if err := ctx.Err(); err != nil {
 		return Status{}, c.fail("RecvMessage", m.status.Source, m.status.Tag, b, err)
 	}
 	w := c.world

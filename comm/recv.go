@@ -18,20 +18,26 @@ var uncancelled = context.Background()
 // If ctx ends first, its error is returned and nothing was received. A message
 // that has been matched already is received in any case, unless its sender doesn't
 // move: then it stays where it was, for another receive.
-func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, _ ...Option) (Status, error) {
+func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...Option) (Status, error) {
 	b, err := bytesOf(c.world, buf)
 	if err != nil {
 		return Status{}, c.fail("Recv", peer, tag, b, err)
+	}
+	if len(opts) != 0 {
+		return c.recvWith(ctx, "Recv", b, peer, tag, opts)
 	}
 	return c.recv(ctx, "Recv", c.context, b, peer, tag)
 }
 
 // Irecv starts a receive. The buffer must not be touched until the request is
 // complete. A bad argument comes out of Wait.
-func Irecv[T any](c *Comm, buf []T, peer, tag int, _ ...Option) Request {
+func Irecv[T any](c *Comm, buf []T, peer, tag int, opts ...Option) Request {
 	b, err := bytesOf(c.world, buf)
 	if err != nil {
 		return c.failed("Irecv", peer, tag, b, err)
+	}
+	if len(opts) != 0 {
+		return c.irecvWith("Irecv", b, peer, tag, opts)
 	}
 	return c.irecv("Irecv", b, peer, tag)
 }

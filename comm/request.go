@@ -35,7 +35,9 @@ type request struct {
 	send  rendezvous.Send
 	pull  rendezvous.Pull
 	place match.Seq // of the offer that pull reads, in the order of arrival
-	to    *peer     // of a rendezvous send
+	to    *peer     // of a send
+
+	offered bool // a send that waits for its receiver: by rendezvous, or to this rank
 
 	probing match.Key   // of a Probe that waits
 	claim   bool        // a matched probe: it takes the message itself

@@ -4,7 +4,8 @@ import "github.com/verbena-mpi/verbena/internal/match"
 
 // sendSelf sends to this rank itself: matched and copied, without a device. A
 // message up to the eager limit is kept if no receive waits for it, so that a
-// blocking send to oneself returns; a longer one waits for its receive.
+// blocking send to oneself returns. A longer one waits for its receive, and so does
+// one in Sync mode.
 func (w *World) sendSelf(s *request, context uint32) {
 	key := match.Key{Context: context, Source: int32(w.rank), Tag: int32(s.tag)}
 	r, at := w.table.Arrive(key)
@@ -14,7 +15,7 @@ func (w *World) sendSelf(s *request, context uint32) {
 		return
 	}
 	u := w.getUnexpected(w.rank, s.tag)
-	if len(s.buf) <= w.limit {
+	if !s.offered {
 		w.keep(u, s.buf)
 		s.complete(nil)
 	} else {

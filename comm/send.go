@@ -4,25 +4,31 @@ import "context"
 
 // Send sends buf to rank peer with a tag, and returns when buf may be used again:
 // for a message up to the eager limit that is at once, whether or not it was
-// received; for a longer one when the receiver has it.
+// received; for a longer one, or in [Sync] mode, when the receiver has it.
 //
 // If ctx ends first, its error is returned and nothing was sent. A longer message
 // that its receiver has begun to take can't be taken back: the call goes on until the
 // receiver has it or is gone.
-func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, _ ...Option) error {
+func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...Option) error {
 	b, err := bytesOf(c.world, buf)
 	if err != nil {
 		return c.fail("Send", peer, tag, b, err)
+	}
+	if len(opts) != 0 {
+		return c.sendWith(ctx, "Send", b, peer, tag, opts)
 	}
 	return c.send(ctx, "Send", c.context, b, peer, tag)
 }
 
 // Isend starts a send. The buffer must not be written until the request is
 // complete. A bad argument comes out of Wait.
-func Isend[T any](c *Comm, buf []T, peer, tag int, _ ...Option) Request {
+func Isend[T any](c *Comm, buf []T, peer, tag int, opts ...Option) Request {
 	b, err := bytesOf(c.world, buf)
 	if err != nil {
 		return c.failed("Isend", peer, tag, b, err)
+	}
+	if len(opts) != 0 {
+		return c.isendWith("Isend", b, peer, tag, opts)
 	}
 	return c.isend("Isend", b, peer, tag)
 }
@@ -41,17 +47,17 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 		w.eng.Unlock()
 		return nil
 	}
-	return c.sendSlow(ctx, op, context, b, peer, tag)
+	return c.sendSlow(ctx, op, context, b, peer, tag, Standard)
 }
 
 // sendSlow is send for what doesn't leave at once. The lock is held, and given
 // back.
-func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte, peer, tag int) error {
+func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte, peer, tag int, mode Mode) error {
 	w := c.world
 	defer w.eng.Unlock()
 	r := w.get(c, op, peer, tag, b)
 	defer w.put(r)
-	w.startSend(r, c.peers[peer], context)
+	w.startSend(r, c.peers[peer], context, mode)
 	if err := r.wait(ctx); err != nil {
 		if w.withdrawSend(r) {
 			return c.fail(op, peer, tag, b, err)
@@ -79,7 +85,7 @@ func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
 		return sent()
 	}
 	r := w.get(c, op, peer, tag, b)
-	w.startSend(r, p, c.context)
+	w.startSend(r, p, c.context, Standard)
 	return Request{r, r.gen}
 }
 
@@ -94,7 +100,8 @@ func (c *Comm) failed(op string, peer, tag int, b []byte, err error) Request {
 }
 
 // startSend sends what the fast path did not. The lock is held.
-func (w *World) startSend(r *request, p *peer, context uint32) {
+func (w *World) startSend(r *request, p *peer, context uint32, mode Mode) {
+	r.offered = mode == Sync || len(r.buf) > w.limit
 	r.to, r.status = p, Status{r.peer, r.tag, int64(len(r.buf))}
 	switch {
 	case w.closed:
@@ -105,7 +112,7 @@ func (w *World) startSend(r *request, p *peer, context uint32) {
 		r.complete(p.lost)
 	case p.finished != nil && context&hidden == 0:
 		r.complete(p.finished)
-	case len(r.buf) <= w.limit:
+	case !r.offered:
 		r.out.SetData(context, int32(r.tag), r.buf)
 		p.ep.Enqueue(&r.out)
 	default:
@@ -123,7 +130,7 @@ func (w *World) withdrawSend(r *request) bool {
 		return false
 	case p.ep == nil:
 		return w.withdrawSelf(r)
-	case len(r.buf) <= w.limit:
+	case !r.offered:
 		return p.ep.Withdraw(&r.out)
 	}
 	return w.rndv.Withdraw(&r.send, &p.sends, p.ep)

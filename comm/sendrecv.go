@@ -66,7 +66,7 @@ func (c *Comm) sendrecv(ctx context.Context, op string, out []byte, dest, sendTa
 	if p := c.peers[dest]; p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
 		s.complete(nil)
 	} else {
-		w.startSend(s, p, c.context)
+		w.startSend(s, p, c.context, Standard)
 	}
 	return w.finishBoth(ctx, s, r)
 }

@@ -40,6 +40,3 @@ type Result struct {
 	Status Status
 	Err    error
 }
-
-// Option modifies one call. There are none yet: layouts and modes will be.
-type Option interface{ option() }

@@ -7,6 +7,7 @@ type Layer struct {
 	dev   verbs.Device
 	cache *cache    // nil where registering costs nothing
 	needs func(int) // progress.Engine.NeedSends
+	byte  []byte    // stands for the memory of empty messages
 	pulls []*Pull   // reads in flight, by work request
 	free  []int
 	count Counters
@@ -26,7 +27,7 @@ type Counters struct {
 
 // New makes the layer. Needs is told how many reads are waited for.
 func New(dev verbs.Device, needs func(int)) *Layer {
-	l := &Layer{dev: dev, needs: needs}
+	l := &Layer{dev: dev, needs: needs, byte: make([]byte, 1)}
 	if dev.Attr().Registration {
 		l.cache = newCache(dev, &l.count)
 	}

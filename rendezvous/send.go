@@ -39,9 +39,13 @@ var (
 // Offer starts a send of mem. Its memory is the caller's again when the owner
 // was told.
 func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, tag int32, mem []byte) error {
+	length := uint64(len(mem))
+	if length == 0 {
+		mem = l.byte // no device registers nothing
+	}
 	mr, addr, err := l.register(mem, verbs.AccessRead)
 	if err != nil {
-		return fmt.Errorf("rendezvous: registering %d bytes: %w", len(mem), err)
+		return fmt.Errorf("rendezvous: registering %d bytes: %w", length, err)
 	}
 	// The device reads by address: the memory must neither move nor go.
 	s.pin.Pin(unsafe.SliceData(mem))
@@ -52,7 +56,7 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	l.count.Offers++
 	s.offer.SetControl(
 		eager.Header{Kind: eager.Offer, Context: context, Tag: tag},
-		eager.Extension{Length: uint64(len(mem)), Addr: addr, Key: mr.Key(), Name: s.name},
+		eager.Extension{Length: length, Addr: addr, Key: mr.Key(), Name: s.name},
 	)
 	ep.Enqueue(&s.offer)
 	return nil

@@ -1,0 +1,82 @@
+package comm
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Option modifies one call: a [Mode] of a send. A nil Option changes nothing.
+// Options that don't go with the call, or with each other, are an error, ErrOption.
+type Option interface{ option() }
+
+// Mode is how a send is done, if not as usual: what is Ssend, Bsend and Rsend in
+// MPI, and Issend, Ibsend, Irsend, is Send and Isend with an option here. So a mode
+// goes with every call that sends, and with the other options.
+type Mode uint8
+
+// The modes.
+const (
+	// Standard is the mode of a send without one: it may be complete before its
+	// message is matched, and may not.
+	Standard Mode = iota
+	// Sync: the send is complete only when a receive has matched the message, and
+	// the receiver has it. Whatever its length: also a message of no bytes. MPI's
+	// synchronous mode.
+	Sync
+	// ReadyMode: the program promises that the receive was posted before. It is
+	// the same as Standard, as MPI allows; nothing checks the promise.
+	ReadyMode
+)
+
+func (Mode) option() {}
+
+func (m Mode) String() string {
+	switch m {
+	case Standard:
+		return "Standard"
+	case Sync:
+		return "Sync"
+	case ReadyMode:
+		return "ReadyMode"
+	}
+	return fmt.Sprintf("Mode(%d)", uint8(m))
+}
+
+// ErrOption: an option that doesn't go with the call.
+var ErrOption = errors.New("the option does not fit")
+
+// options are those of one call, looked through.
+type options struct {
+	mode Mode
+}
+
+// sendOptions looks through the options of a send. It keeps none of opts, which is
+// on its caller's stack.
+func sendOptions(opts []Option) (o options, err error) {
+	for _, opt := range opts {
+		switch opt := opt.(type) {
+		case nil:
+		case Mode:
+			switch {
+			case opt > ReadyMode:
+				return o, fmt.Errorf("%w: there is no %v", ErrOption, opt)
+			case o.mode != Standard && o.mode != opt:
+				return o, fmt.Errorf("%w: a send is %v or %v", ErrOption, o.mode, opt)
+			}
+			o.mode = opt
+		}
+	}
+	return o, nil
+}
+
+// recvOptions looks through the options of a receive.
+func recvOptions(opts []Option) (o options, err error) {
+	for _, opt := range opts {
+		switch opt := opt.(type) {
+		case nil:
+		case Mode:
+			return o, fmt.Errorf("%w: %v is a send's, and this is a receive", ErrOption, opt)
+		}
+	}
+	return o, nil
+}
