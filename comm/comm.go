@@ -15,29 +15,24 @@ type Comm struct {
 	size    int     // 0 when it was freed
 	peers   []*peer // its ranks, in order
 	ranks   []int32 // of each rank of the world, the rank here, or notMember; nil: the same one
-	deaths  int     // of the world's, how many were looked at here; guarded by eng's lock
 	twin    *Comm   // see Hidden
-}
 
-// Contexts keep messages apart that have nothing to do with each other. A
-// communicator has one number, and with one of these bits a space beside it for the
-// messages that are not the program's own.
-const (
-	// hidden is for the calls that are made of messages themselves, like Barrier. It
-	// goes on in Close.
-	hidden = 1 << 31
-	// twin is for the messages of Comm.Hidden.
-	twin = 1 << 30
-	// endContext is above the numbers of communicators.
-	endContext = 1 << 29
-)
+	// Guarded by eng's lock.
+	deaths int    // of the world's, how many were looked at here
+	calls  uint32 // that make communicators, so far
+}
 
 // newComm makes a communicator with a number that its members have agreed on.
 func (w *World) newComm(context uint32, rank int, peers []*peer, ranks []int32) *Comm {
 	c := &Comm{world: w, context: context, rank: rank, size: len(peers), peers: peers, ranks: ranks}
-	c.twin = &Comm{world: w, context: context | twin, rank: rank, size: len(peers), peers: peers, ranks: ranks}
+	c.twin = c.beside(twin)
 	c.twin.twin = c.twin
 	return c
+}
+
+// beside is a communicator of the same ranks in one of the spaces beside c's.
+func (c *Comm) beside(space uint32) *Comm {
+	return &Comm{world: c.world, context: c.context | space, rank: c.rank, size: c.size, peers: c.peers, ranks: c.ranks}
 }
 
 // Hidden returns the communicator's twin: the same ranks, with messages that are apart
@@ -147,12 +142,16 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	if c.size == 0 {
 		return c.fail("Barrier", noPeer, 0, nil, ErrFreed)
 	}
+	return c.barrier(ctx, c.context|hidden)
+}
+
+func (c *Comm) barrier(ctx context.Context, context uint32) error {
 	for k := 1; k < c.size; k *= 2 {
 		to, from := (c.rank+k)%c.size, (c.rank-k+c.size)%c.size
-		if err := c.send(ctx, "Barrier", c.context|hidden, nil, to, k); err != nil {
+		if err := c.send(ctx, "Barrier", context, nil, to, k); err != nil {
 			return err
 		}
-		if _, err := c.recv(ctx, "Barrier", c.context|hidden, nil, from, k); err != nil {
+		if _, err := c.recv(ctx, "Barrier", context, nil, from, k); err != nil {
 			return err
 		}
 	}

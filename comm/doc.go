@@ -18,7 +18,10 @@
 //
 // # What is where
 //
-// Starting: [Main], [Run], [Init], [Config]. Communicators: [Comm], [Comm.Dup].
+// Starting: [Main], [Run], [Init], [Config].
+//
+// Communicators: [Comm]; all of its ranks again [Comm.Dup], parts of them [Comm.Split],
+// those of one host [Comm.SplitShared]; [Comm.Free].
 //
 // Blocking: [Send], [Recv]; of single values [SendOne], [RecvOne]; of any length
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together

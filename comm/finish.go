@@ -38,7 +38,7 @@ func (w *World) finish(p *peer) {
 	p.finished = &PeerError{Rank: p.rank, Host: p.host, Cause: ErrFinished}
 	p.open = nil
 	w.living--
-	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank && k.Context&hidden == 0 }, p.finished)
+	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank && k.Context != closeContext }, p.finished)
 	w.failProbes(p, p.finished)
 	w.rndv.Refused(&p.sends, p.ep, p.finished)
 	w.failAlone(p)

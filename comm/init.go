@@ -27,6 +27,7 @@ type card struct {
 	Version  string
 	Protocol int
 	Host     string
+	Machine  []byte // the same exactly for ranks that can share memory
 	Addr     []byte
 	Credits  int // messages that each peer may send this rank to begin with
 }
@@ -122,7 +123,7 @@ func (w *World) connect(ctx context.Context) (err error) {
 	if err != nil {
 		host = "unknown"
 	}
-	mine, err := json.Marshal(card{Version: Version, Protocol: eager.Version, Host: host, Addr: w.dev.Addr(), Credits: w.eager.Credits()})
+	mine, err := json.Marshal(card{Version: Version, Protocol: eager.Version, Host: host, Machine: machine(), Addr: w.dev.Addr(), Credits: w.eager.Credits()})
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (w *World) newPeer(rank int, b []byte) (*peer, error) {
 		return nil, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
 			ErrVersion, rank, c.Host, c.Version, c.Protocol, w.rank, Version, eager.Version)
 	}
-	p := &peer{rank: rank, host: c.Host, quota: quota(w.settings.Unexpected.value, w.size-1)}
+	p := &peer{rank: rank, host: c.Host, machine: string(c.Machine), quota: quota(w.settings.Unexpected.value, w.size-1)}
 	if rank == w.rank {
 		return p, nil
 	}

@@ -13,6 +13,7 @@ import (
 type peer struct {
 	rank      int
 	host      string
+	machine   string          // the same for ranks that can share memory
 	ep        *eager.Endpoint // nil for this rank itself
 	open      *eager.Endpoint // the same while the program can send to it
 	sends     rendezvous.Sends

@@ -133,7 +133,7 @@ func (c *Comm) reachable(peer int, context uint32) error {
 	case p.ep == nil:
 	case p.lost != nil:
 		return p.lost
-	case p.finished != nil && context&hidden == 0:
+	case p.finished != nil && context != closeContext:
 		return p.finished
 	case !p.contacted:
 		// So that its end is noticed.

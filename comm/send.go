@@ -110,7 +110,7 @@ func (w *World) startSend(r *request, p *peer, context uint32, mode Mode) {
 		w.sendSelf(r, context)
 	case p.lost != nil:
 		r.complete(p.lost)
-	case p.finished != nil && context&hidden == 0:
+	case p.finished != nil && context != closeContext:
 		r.complete(p.finished)
 	case !r.offered:
 		r.out.SetData(context, int32(r.tag), r.buf)

@@ -55,8 +55,9 @@ type World struct {
 	unexpectedBytes int64
 	probes          []*request // blocked in Probe
 	count           counters
-	contexts        uint64 // that this rank has given out
-	finishing       bool   // in Close
+	contexts        uint64   // that this rank has given out
+	spareContexts   []uint32 // and that were not chosen
+	finishing       bool     // in Close
 	closed          bool
 }
 
@@ -86,7 +87,7 @@ func (w *World) close(ctx context.Context) (together, alone error) {
 	w.eng.Lock()
 	w.bye()
 	w.eng.Unlock()
-	together = w.all.Barrier(ctx)
+	together = w.all.barrier(ctx, closeContext)
 	w.eng.Lock()
 	if w.closed {
 		w.eng.Unlock()
