@@ -36,7 +36,7 @@ func (w *World) conclude(r *request, cause error) error {
 
 // giveBack offers again what a receive that was given up had begun to read.
 func (w *World) giveBack(r *request) {
-	p := r.comm.peers[r.status.Source]
+	p := r.from
 	if p.lost != nil {
 		return
 	}

@@ -62,3 +62,43 @@ func (w *World) unused(id uint32) {
 	defer w.eng.Unlock()
 	w.spareContexts = append(w.spareContexts, id)
 }
+
+// numbers is a set of contexts: of each rank, a bit for each number that it gives out.
+// A communicator that was freed leaves that bit and nothing else.
+type numbers [][]uint64
+
+// place is where a communicator's context is in a set, whatever its space: the rank
+// that gives it out, and its number among that rank's. The world's is in none.
+func (w *World) place(context uint32) (giver int, number uint64, made bool) {
+	id := context &^ spaces
+	if id < firstContext {
+		return 0, 0, false
+	}
+	size := uint32(w.size)
+	return int((id - firstContext) % size), uint64((id - firstContext) / size), true
+}
+
+// isFreed says whether a context is of a communicator that this rank has freed. The
+// lock is held.
+func (w *World) isFreed(context uint32) bool {
+	if w.freed == nil {
+		return false
+	}
+	giver, n, made := w.place(context)
+	bits := w.freed[giver]
+	return made && n/64 < uint64(len(bits)) && bits[n/64]>>(n%64)&1 != 0
+}
+
+// setFreed notes that a communicator was freed.
+func (w *World) setFreed(context uint32) {
+	giver, n, _ := w.place(context)
+	if w.freed == nil {
+		w.freed = make(numbers, w.size)
+	}
+	bits := &w.freed[giver]
+	if more := int(n/64) + 1 - len(*bits); more > 0 {
+		*bits = append(*bits, make([]uint64, more)...)
+	}
+	(*bits)[n/64] |= 1 << (n % 64)
+	w.late = true
+}

@@ -142,44 +142,6 @@ func TestDupMany(t *testing.T) {
 	})
 }
 
-// A communicator that was freed is an error, and so is one too many.
-func TestFree(t *testing.T) {
-	run(t, 1, Config{}, func(ctx context.Context, c *Comm) error {
-		d, err := c.Dup(ctx)
-		if err != nil {
-			return err
-		}
-		r := Irecv(d, []byte{0}, 0, 0)
-		if err := SendOne(ctx, d, byte(1), 0, 0); err != nil {
-			return err
-		}
-		if err := d.Free(); err != nil {
-			return err
-		}
-		if _, err := r.Wait(ctx); err != nil {
-			t.Errorf("what was in flight: %v", err)
-		}
-		_, recv := Recv(ctx, d, []byte{0}, AnySource, AnyTag)
-		_, isend := Isend(d, []byte{0}, ProcNull, 0).Wait(ctx)
-		_, _, iprobe := d.Iprobe(0, 0)
-		_, dup := d.Dup(ctx)
-		for i, err := range []error{Send(ctx, d, []byte{0}, 0, 0), recv, isend, iprobe, dup, d.Barrier(ctx), d.Free()} {
-			var e *Error
-			if !errors.Is(err, ErrFreed) || !errors.As(err, &e) {
-				t.Errorf("call %d: %v", i, err)
-			}
-		}
-		if err := c.Free(); !errors.Is(err, errNotMade) {
-			t.Errorf("freeing the world's: %v", err)
-		}
-		c.World().contexts = hidden
-		if _, err := c.Dup(ctx); !errors.Is(err, errContexts) {
-			t.Errorf("when all are used up: %v", err)
-		}
-		return nil
-	})
-}
-
 // Whoever is rank 0 of a communicator can choose: no two ranks of the world give
 // out one number.
 func TestContexts(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // bye says goodbye. The lock is held.
 func (w *World) bye() {
-	w.finishing = true
+	w.finishing, w.late = true, true
 	for _, p := range w.peers {
 		if p.ep != nil && (p.asked || p.contacted || p.seq != 0 || p.ep.Used()) {
 			w.tell(p)

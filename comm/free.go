@@ -1,16 +1,31 @@
 package comm
 
-import "errors"
+import (
+	"errors"
+	"fmt"
 
-// ErrFreed ends calls on a communicator that was freed.
+	"github.com/verbena-mpi/verbena/internal/match"
+)
+
+// ErrFreed ends calls on a communicator that was freed, and sends whose receiver has
+// freed it.
 var ErrFreed = errors.New("the communicator was freed")
 
-var errNotMade = errors.New("it was not made by a call: it ends with its world, or with its twin")
+var (
+	errNotMade  = errors.New("it was not made by a call: it ends with its world, or with its twin")
+	errUnwanted = fmt.Errorf("the receiver will not take the message: there %w", ErrFreed)
+)
 
 // Free ends this rank's use of a communicator: calls on it fail from now on, with
-// ErrFreed, and operations in flight go on. It must not be called concurrently with
-// other calls on the communicator, nor before all of its messages are received. The
-// world's communicator can't be freed, nor a twin by itself.
+// ErrFreed, and operations in flight go on. It is local: other ranks' use goes on.
+//
+// Messages on it for this rank that no receive has matched are released, those that
+// come later too, and counted ("unexpected.dropped" in World.Info). A send that waits
+// for its receiver, since it is long or in Sync mode, then fails with ErrFreed. Nothing
+// of it comes to a later communicator: no two ever have one number.
+//
+// It must not be called concurrently with other calls on the communicator. The world's
+// communicator can't be freed, nor a twin by itself.
 func (c *Comm) Free() error {
 	switch {
 	case c == c.world.all || c == c.twin:
@@ -19,5 +34,32 @@ func (c *Comm) Free() error {
 		return c.fail("Free", noPeer, 0, nil, ErrFreed)
 	}
 	c.size, c.twin.size = 0, 0 // so that no rank is one of theirs
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	w.setFreed(c.context)
+	if w.closed || w.table.NumUnexpected() == 0 {
+		return nil
+	}
+	id := c.context &^ spaces
+	for u := range w.table.Unexpected(func(k match.Key) bool { return k.Context&^spaces == id }) {
+		w.discard(u)
+	}
 	return nil
+}
+
+// discard releases a message that is in the table and that nobody will receive.
+func (w *World) discard(u *unexpected) {
+	w.table.RemoveUnexpected(&u.msg)
+	if !w.take(u) {
+		return // it was withdrawn
+	}
+	w.count.Dropped++
+	switch {
+	case u.from != nil && u.from.lost == nil:
+		w.rndv.Refuse(u.from.ep, u.offer)
+	case u.self != nil:
+		u.self.complete(errUnwanted)
+	}
+	w.putUnexpected(u)
 }

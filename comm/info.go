@@ -75,6 +75,7 @@ func (w *World) counters() map[string]uint64 {
 		"wait.background":       e.BackgroundSleeps,
 		"alloc.ordinary":        w.count.OrdinaryAllocs,
 		"unexpected.messages":   w.count.Unexpected,
+		"unexpected.dropped":    w.count.Dropped,
 		"unexpected.bytes.held": uint64(w.unexpectedBytes),
 	}
 	if w.dev == nil {

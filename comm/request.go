@@ -35,6 +35,7 @@ type request struct {
 	send  rendezvous.Send
 	pull  rendezvous.Pull
 	place match.Seq // of the offer that pull reads, in the order of arrival
+	from  *peer     // that has offered it
 	to    *peer     // of a send
 
 	offered bool // a send that waits for its receiver: by rendezvous, or to this rank
@@ -140,15 +141,20 @@ func (r *request) Sent(ok bool) {
 }
 
 // Offered ends a rendezvous send.
-func (r *request) Offered(err error) { r.complete(err) }
+func (r *request) Offered(err error) {
+	if err == rendezvous.ErrUnwanted {
+		err = errUnwanted
+	}
+	r.complete(err)
+}
 
 // Pulled ends a rendezvous receive.
 func (r *request) Pulled(err error) {
 	if err == nil && r.status.Bytes > int64(len(r.buf)) {
 		err = ErrTruncated
 	}
-	if p := r.comm.peers[r.status.Source]; errors.Is(err, rendezvous.ErrRead) && p.lost != nil {
-		err = p.lost
+	if err != nil && errors.Is(err, rendezvous.ErrRead) && r.from.lost != nil {
+		err = r.from.lost
 	}
 	r.complete(err)
 }

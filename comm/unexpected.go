@@ -92,8 +92,19 @@ func (w *World) addUnexpected(u *unexpected, key match.Key, at match.Seq) {
 	if len(w.probes) != 0 {
 		w.tellProbes(u, key)
 	}
+	if w.late {
+		w.addLate(u, key)
+	}
+}
+
+// addLate looks again at a message that no receive waits for: this rank is in Close,
+// or has freed communicators.
+func (w *World) addLate(u *unexpected, key match.Key) {
 	if w.finishing && u.charged != nil {
 		w.tell(u.charged)
+	}
+	if w.isFreed(key.Context) {
+		w.discard(u)
 	}
 }
 
@@ -201,6 +212,7 @@ func (w *World) canceled(p *peer, x eager.Extension) {
 
 // pull reads an offered message, which was taken, into its receive's buffer.
 func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
+	r.from = p
 	r.status = Status{Source: r.comm.rankOf(p.rank), Tag: tag, Bytes: int64(offer.Length)}
 	if p.lost != nil {
 		r.complete(p.lost)

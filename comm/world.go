@@ -57,6 +57,8 @@ type World struct {
 	count           counters
 	contexts        uint64   // that this rank has given out
 	spareContexts   []uint32 // and that were not chosen
+	freed           numbers  // of communicators that were freed here
+	late            bool     // finishing, or something was freed
 	finishing       bool     // in Close
 	closed          bool
 }
@@ -69,7 +71,7 @@ type job interface {
 	Close(ctx context.Context) error
 }
 
-type counters struct{ Unexpected, OrdinaryAllocs uint64 }
+type counters struct{ Unexpected, Dropped, OrdinaryAllocs uint64 }
 
 // Comm is the communicator of all ranks.
 func (w *World) Comm() *Comm { return w.all }

@@ -35,8 +35,11 @@ const (
 	ExtensionSize = 32
 )
 
-// FlagFailed in a Finish says that the receiver could not read.
-const FlagFailed = 1
+// In a Finish: the receiver could not read; it will not.
+const (
+	FlagFailed   = 1
+	FlagUnwanted = 2
+)
 
 // FlagHello in a Credit's flags: the sender has just made a contact, because it waits
 // for something.

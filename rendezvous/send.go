@@ -116,8 +116,11 @@ func (l *Layer) Finished(from *Sends, flags uint8, x eager.Extension) error {
 		}
 		from.remove(s)
 		var err error
-		if flags&eager.FlagFailed != 0 {
+		switch {
+		case flags&eager.FlagFailed != 0:
 			err = ErrRefused
+		case flags&eager.FlagUnwanted != 0:
+			err = ErrUnwanted
 		}
 		l.end(s, err)
 		return nil
