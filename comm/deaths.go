@@ -24,3 +24,18 @@ func (c *Comm) unheard() error {
 	}
 	return nil
 }
+
+// Failed is the ranks of the communicator that are gone without having finished, as
+// far as this rank has heard: those that died, that can't be reached, or that broke
+// the protocol. It is local.
+func (c *Comm) Failed() []int {
+	c.world.eng.Lock()
+	defer c.world.eng.Unlock()
+	var failed []int
+	for r, p := range c.peers[:c.size] {
+		if p.lost != nil && p.lost.Cause != ErrFinished {
+			failed = append(failed, r)
+		}
+	}
+	return failed
+}

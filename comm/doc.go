@@ -21,7 +21,8 @@
 // Starting: [Main], [Run], [Init], [Config].
 //
 // Communicators: [Comm]; all of its ranks again [Comm.Dup], parts of them [Comm.Split],
-// those of one host [Comm.SplitShared]; [Comm.Free].
+// those of one host [Comm.SplitShared], those of a [Group] [Comm.Create]; [Comm.Compare];
+// [Comm.Failed]; [Comm.Free].
 //
 // Blocking: [Send], [Recv]; of single values [SendOne], [RecvOne]; of any length
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together
