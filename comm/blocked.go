@@ -95,6 +95,9 @@ func (w *World) pending(at waits) (ops []control.Op, moving bool) {
 			}
 		}
 		moving = moving || r.to == nil && !waits[r]
+		if r.inner {
+			continue
+		}
 		ops = append(ops, o)
 	}
 	return ops, moving

@@ -28,8 +28,9 @@
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together
 // [Comm.Barrier].
 //
-// Modes of a send, as an option of any of them: [Sync], which waits for the match, and
-// [ReadyMode]; see [Mode] for MPI's names.
+// Modes of a send, as an option of any of them: [Sync], which waits for the match,
+// [Buffered], which waits for nothing ([World.Flush] does), and [ReadyMode]; see [Mode]
+// for MPI's names.
 //
 // Nonblocking: [Isend], [Irecv], and [Request] with Wait and Test. Several
 // requests: [WaitAll], [WaitAllInto], [WaitAny], [WaitSome], [TestAll], [TestAny],

@@ -71,7 +71,7 @@ func TestRule8Sync(t *testing.T) {
 // Rule 8, with rules 1 and 5: modes don't change the order of messages.
 func TestRule8Order(t *testing.T) {
 	pairsAndSelf(t, func(ctx context.Context, c *Comm, peer int) error {
-		modes := []Option{Standard, Sync, ReadyMode, nil}
+		modes := []Option{Standard, Buffered, Sync, ReadyMode, nil}
 		var requests []Request
 		for i := range 40 {
 			requests = append(requests, Isend(c, []int{i}, peer, 1, modes[i%len(modes)]))
@@ -163,7 +163,7 @@ func TestOptions(t *testing.T) {
 		if _, err := RecvMessage(ctx, m, b, nil); err != nil {
 			t.Errorf("a matched receive with no option, after one with a wrong one: %v", err)
 		}
-		for _, opts := range [][]Option{{nil}, {nil, Sync, nil}, {Sync, Sync}, {Standard}, {ReadyMode}} {
+		for _, opts := range [][]Option{{nil}, {nil, Sync, nil}, {Sync, Sync}, {Standard}, {Buffered}, {ReadyMode}} {
 			for _, n := range []int{0, 100, 100000} {
 				r := Irecv(c, make([]byte, n), 0, 0, nil)
 				if err := errors.Join(Send(ctx, c, make([]byte, n), 0, 0, opts...), wait(r)); err != nil {
@@ -187,7 +187,7 @@ func TestOptions(t *testing.T) {
 			for m := Standard; m <= ReadyMode; m++ {
 				yield(m.String())
 			}
-		}); !slices.Equal(got, []string{"Standard", "Sync", "ReadyMode"}) {
+		}); !slices.Equal(got, []string{"Standard", "Sync", "Buffered", "ReadyMode"}) {
 			t.Errorf("%v", got)
 		}
 		return nil

@@ -23,6 +23,12 @@ const (
 	// the receiver has it. Whatever its length: also a message of no bytes. MPI's
 	// synchronous mode.
 	Sync
+	// Buffered: the send is over when it returns, and so is the nonblocking one; its
+	// buffer is the program's again. What can't leave at once is copied, into memory
+	// of the world's, up to Config.BufferLimit; if that is full the send fails with
+	// ErrBuffer. World.Flush waits until all have left. MPI's buffered mode, with
+	// what it calls an automatic buffer.
+	Buffered
 	// ReadyMode: the program promises that the receive was posted before. It is
 	// the same as Standard, as MPI allows; nothing checks the promise.
 	ReadyMode
@@ -36,6 +42,8 @@ func (m Mode) String() string {
 		return "Standard"
 	case Sync:
 		return "Sync"
+	case Buffered:
+		return "Buffered"
 	case ReadyMode:
 		return "ReadyMode"
 	}

@@ -38,6 +38,7 @@ type request struct {
 	from  *peer     // that has offered it
 	to    *peer     // of a send
 
+	inner   bool // see getInner
 	offered bool // a send that waits for its receiver: by rendezvous, or to this rank
 
 	probing match.Key   // of a Probe that waits

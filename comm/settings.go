@@ -40,6 +40,11 @@ type Config struct {
 	// send nothing more to this rank until some of it is received.
 	// VERBENA_UNEXPECTED_LIMIT; default 64 MiB.
 	UnexpectedLimit int
+	// BufferLimit is how much memory, in bytes, messages of sends in Buffered mode may
+	// take that have not left yet; each counts with 256 bytes more. Negative: none, so
+	// that such a send fails unless it leaves at once. VERBENA_BUFFER_LIMIT; default
+	// 64 MiB.
+	BufferLimit int
 	// Read is how large messages are read within a host: "auto", "direct",
 	// "stream" or "copy". VERBENA_READ; default auto.
 	Read string
@@ -53,6 +58,7 @@ type settings struct {
 	Slots      setting[int]
 	Overcommit setting[float64]
 	Unexpected setting[int]
+	Buffer     setting[int]
 	Read       setting[readWay]
 
 	Counters bool // to be printed at the end
@@ -87,6 +93,7 @@ func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err e
 	s.Slots, err = pickNumber(env, "VERBENA_SLOTS", c.Slots, 1, 1<<20, err)
 	s.Overcommit, err = pick(env, "VERBENA_RECV_OVERCOMMIT", factorText(c.RecvOvercommit), parseFactor, err)
 	s.Unexpected, err = pickNumber(env, "VERBENA_UNEXPECTED_LIMIT", c.UnexpectedLimit, 0, 1<<40, err)
+	s.Buffer, err = pickNumber(env, "VERBENA_BUFFER_LIMIT", c.BufferLimit, 0, 1<<40, err)
 	for _, what := range strings.Split(env["VERBENA_PRINT"], ",") {
 		switch what {
 		case "":
@@ -193,6 +200,7 @@ func (s settings) list() []Setting {
 		{"VERBENA_SLOTS", strconv.Itoa(s.Slots.value), s.Slots.origin},
 		{"VERBENA_RECV_OVERCOMMIT", factorText(s.Overcommit.value), s.Overcommit.origin},
 		{"VERBENA_UNEXPECTED_LIMIT", strconv.Itoa(s.Unexpected.value), s.Unexpected.origin},
+		{"VERBENA_BUFFER_LIMIT", strconv.Itoa(s.Buffer.value), s.Buffer.origin},
 		{"VERBENA_READ", s.Read.value.String(), s.Read.origin},
 	}
 }

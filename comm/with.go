@@ -16,9 +16,15 @@ func (c *Comm) sendWith(ctx context.Context, op string, b []byte, peer, tag int,
 	if peer == ProcNull {
 		return nil
 	}
-	if o.mode == Sync {
+	switch o.mode {
+	case Sync:
 		c.world.eng.Lock()
 		return c.sendSlow(ctx, op, c.context, b, peer, tag, Sync)
+	case Buffered:
+		if err := c.sendBuffered(op, b, peer, tag); err != nil {
+			return c.fail(op, peer, tag, b, err)
+		}
+		return nil
 	}
 	return c.send(ctx, op, c.context, b, peer, tag)
 }
@@ -34,13 +40,19 @@ func (c *Comm) isendWith(op string, b []byte, peer, tag int, opts []Option) Requ
 	if peer == ProcNull {
 		return sent()
 	}
-	if o.mode == Sync {
+	switch o.mode {
+	case Sync:
 		w := c.world
 		w.eng.Lock()
 		defer w.eng.Unlock()
 		r := w.get(c, op, peer, tag, b)
 		w.startSend(r, c.peers[peer], c.context, Sync)
 		return Request{r, r.gen}
+	case Buffered:
+		if err := c.sendBuffered(op, b, peer, tag); err != nil {
+			return c.failed(op, peer, tag, b, err)
+		}
+		return sent()
 	}
 	return c.isend(op, b, peer, tag)
 }

@@ -54,6 +54,7 @@ type World struct {
 	spares          [][]byte // large buffers of unexpected messages that were taken
 	unexpectedBytes int64
 	probes          []*request // blocked in Probe
+	buffers         buffers
 	count           counters
 	contexts        uint64   // that this rank has given out
 	spareContexts   []uint32 // and that were not chosen
@@ -78,8 +79,8 @@ func (w *World) Comm() *Comm { return w.all }
 
 // Close ends this rank's membership. Collective: it returns when all ranks have
 // called it, or ctx ends. In the meantime other ranks' calls that wait for this one
-// fail with ErrFinished. Requests that were not waited for are reported as an
-// error.
+// fail with ErrFinished. Messages of buffered sends leave first, or are reported as
+// an error; so are requests that were not waited for.
 func (w *World) Close(ctx context.Context) error {
 	return errors.Join(w.close(ctx))
 }
@@ -88,6 +89,8 @@ func (w *World) Close(ctx context.Context) error {
 func (w *World) close(ctx context.Context) (together, alone error) {
 	w.eng.Lock()
 	w.bye()
+	w.refuseBuffered(w.peers[w.rank], errOwn)
+	unsent := w.flush(ctx, "Close")
 	w.eng.Unlock()
 	together = w.all.barrier(ctx, closeContext)
 	w.eng.Lock()
@@ -103,8 +106,10 @@ func (w *World) close(ctx context.Context) (together, alone error) {
 	// The goodbye is said also where ctx has ended: this rank is done.
 	bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), byeLimit)
 	defer cancel()
-	return together, errors.Join(alone, w.job.Close(bye))
+	return together, errors.Join(unsent, alone, w.job.Close(bye))
 }
+
+var errOwn = errors.New("this rank has not received it")
 
 // byeLimit is how long the launcher may take to answer the goodbye.
 const byeLimit = 10 * time.Second

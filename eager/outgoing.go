@@ -13,6 +13,7 @@ type Outgoing struct {
 	data []byte
 
 	matched   bool // numbered when it leaves: one that is withdrawn leaves no gap
+	last      bool // a Bye, which follows all that is matched
 	solicited bool
 }
 
@@ -38,7 +39,7 @@ func (o *Outgoing) SetControl(h Header, x Extension) {
 func (o *Outgoing) SetPlain(k Kind, flags uint8) {
 	h := Header{Kind: k, Flags: flags}
 	h.put((*[HeaderSize]byte)(o.hdr[:]))
-	o.n, o.data, o.solicited, o.matched = HeaderSize, nil, true, false
+	o.n, o.data, o.solicited, o.matched, o.last = HeaderSize, nil, true, false, k == Bye
 }
 
 // Enqueue sends o, now or when there is room; o.Owner hears of it, within this
@@ -64,9 +65,10 @@ func (ep *Endpoint) Enqueue(o *Outgoing) {
 }
 
 // listOf returns where o waits. What the protocols say among themselves passes
-// what waits for credits: it may be what brings them.
+// what waits for credits: it may be what brings them. But a Bye doesn't: what was
+// sent before it is received before it.
 func (ep *Endpoint) listOf(o *Outgoing) *outgoingList {
-	if o.matched {
+	if o.matched || o.last {
 		return &ep.queue
 	}
 	return &ep.control

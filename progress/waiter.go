@@ -15,8 +15,15 @@ type Waiter struct {
 	parked     bool
 	driver     bool
 	long       longWaiting
+	then       func() // instead of a goroutine
 	next, prev *Waiter
 }
+
+// Then makes w the waiter of no goroutine: after the last of Left completions f is
+// called, by whoever counts it, with the lock held. f must not block; what it is
+// called for may set Left again. Then itself needs no lock: it is called before the
+// first use.
+func (w *Waiter) Then(f func()) { w.then, w.parked = f, true }
 
 // Done counts a completion for w, and wakes its goroutine after the last one.
 // The lock is held.
@@ -28,7 +35,9 @@ func (e *Engine) Done(w *Waiter) {
 }
 
 func (e *Engine) wake(w *Waiter) {
-	if w.parked {
+	if w.then != nil {
+		w.then()
+	} else if w.parked {
 		e.others++
 		e.unpark(w)
 	} else if w.driver && e.asleep {
