@@ -35,7 +35,7 @@ func RecvAppend[T any](ctx context.Context, c *Comm, buf []T, peer, tag int) ([]
 	}
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	taken, err := c.take("RecvAppend", room, status, u)
+	taken, err := c.take("RecvAppend", &view{buf: room}, status, u)
 	switch {
 	case odd != nil:
 		return buf, status, c.fail("RecvAppend", status.Source, status.Tag, room, odd)

@@ -83,7 +83,7 @@ func (w *World) pending(at waits) (ops []control.Op, moving bool) {
 		if idle[r] || r.done || r.peer == noPeer {
 			continue
 		}
-		o := control.Op{Call: r.op, Peer: public(r.comm.worldRank(r.peer)), Tag: public(r.tag), Bytes: int64(len(r.buf))}
+		o := control.Op{Call: r.op, Peer: public(r.comm.worldRank(r.peer)), Tag: public(r.tag), Bytes: r.bytes()}
 		if r.on != nil {
 			o.Place, o.Within = at.places[address(r.on)], groups[r.on]
 			if o.Place == "" {

@@ -16,6 +16,12 @@ func bytesOf[T any](w *World, buf []T) ([]byte, error) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), len(buf)*int(unsafe.Sizeof(t))), nil
 }
 
+// elemSize is the size of a T.
+func elemSize[T any]() int {
+	var t T
+	return int(unsafe.Sizeof(t))
+}
+
 // typeWord identifies T: the address of its run-time type.
 func typeWord[T any]() uintptr {
 	var e any = (*T)(nil)

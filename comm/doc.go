@@ -32,6 +32,9 @@
 // [Buffered], which waits for nothing ([World.Flush] does), and [ReadyMode]; see [Mode]
 // for MPI's names.
 //
+// Layouts of a buffer, as an option of any call that has one: [Strided] for a column,
+// [Subarray] for a part of an array, [Indexed], [IndexedBlocks]; see [Layout].
+//
 // Nonblocking: [Isend], [Irecv], and [Request] with Wait and Test. Several
 // requests: [WaitAll], [WaitAllInto], [WaitAny], [WaitSome], [TestAll], [TestAny],
 // [TestSome], and [Completed], which ranges over them as they complete.

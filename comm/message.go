@@ -73,26 +73,26 @@ func RecvMessage[T any](ctx context.Context, m *Message, buf []T, opts ...Option
 		return Status{}, m.comm.fail("RecvMessage", m.status.Source, m.status.Tag, b, err)
 	}
 	if len(opts) != 0 {
-		return m.recvWith(ctx, b, opts)
+		return m.recvWith(ctx, b, elemSize[T](), opts)
 	}
-	return m.recv(ctx, b)
+	return m.recv(ctx, &view{buf: b})
 }
 
-func (m *Message) recv(ctx context.Context, b []byte) (Status, error) {
+func (m *Message) recv(ctx context.Context, v *view) (Status, error) {
 	c := m.comm
 	if err := ctx.Err(); err != nil {
-		return Status{}, c.fail("RecvMessage", m.status.Source, m.status.Tag, b, err)
+		return Status{}, c.fail("RecvMessage", m.status.Source, m.status.Tag, v.buf, err)
 	}
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	if m.taken {
-		return Status{}, c.fail("RecvMessage", m.status.Source, m.status.Tag, b, errTaken)
+		return Status{}, c.fail("RecvMessage", m.status.Source, m.status.Tag, v.buf, errTaken)
 	}
 	m.taken = true
 	u := m.record
 	m.record = nil
-	return c.take("RecvMessage", b, m.status, u)
+	return c.take("RecvMessage", v, m.status, u)
 }
 
 var errTaken = fmt.Errorf("%w: the message was received already", ErrDone)
@@ -128,20 +128,21 @@ func (c *Comm) claim(ctx context.Context, op string, peer, tag int) (Status, *un
 }
 
 // take receives a message that was claimed. The lock is held.
-func (c *Comm) take(op string, b []byte, s Status, u *unexpected) (Status, error) {
+func (c *Comm) take(op string, v *view, s Status, u *unexpected) (Status, error) {
 	if u == nil {
 		return s, nil
 	}
 	w := c.world
-	r := w.get(c, op, s.Source, s.Tag, b)
+	r := w.get(c, op, s.Source, s.Tag, nil)
 	defer w.put(r)
+	r.spread(v)
 	if w.closed {
 		r.complete(ErrClosed)
 	} else {
 		w.giveUnexpected(r, u)
 	}
 	if err := r.wait(uncancelled); err != nil {
-		return Status{}, c.fail(op, s.Source, s.Tag, b, err)
+		return Status{}, r.fail(err)
 	}
 	return r.result()
 }

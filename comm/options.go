@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Option modifies one call: a [Mode] of a send. A nil Option changes nothing.
+// Option modifies one call: a [Mode] of a send, or the [Layout] of a buffer. A nil Option changes nothing.
 // Options that don't go with the call, or with each other, are an error, ErrOption.
 type Option interface{ option() }
 
@@ -55,12 +55,14 @@ var ErrOption = errors.New("the option does not fit")
 
 // options are those of one call, looked through.
 type options struct {
-	mode Mode
+	mode   Mode
+	layout *Layout // of the buffer; in Sendrecv of the one that is sent
+	second *Layout // in Sendrecv, of the one that is received into
 }
 
-// sendOptions looks through the options of a send. It keeps none of opts, which is
-// on its caller's stack.
-func sendOptions(opts []Option) (o options, err error) {
+// sendOptions looks through the options of a send, or of a call that receives too and
+// so has two buffers. It keeps none of opts, which is on its caller's stack.
+func sendOptions(opts []Option, buffers int) (o options, err error) {
 	for _, opt := range opts {
 		switch opt := opt.(type) {
 		case nil:
@@ -72,6 +74,10 @@ func sendOptions(opts []Option) (o options, err error) {
 				return o, fmt.Errorf("%w: a send is %v or %v", ErrOption, o.mode, opt)
 			}
 			o.mode = opt
+		case *Layout:
+			if err := o.lay(opt, buffers); err != nil {
+				return o, err
+			}
 		}
 	}
 	return o, nil
@@ -84,7 +90,25 @@ func recvOptions(opts []Option) (o options, err error) {
 		case nil:
 		case Mode:
 			return o, fmt.Errorf("%w: %v is a send's, and this is a receive", ErrOption, opt)
+		case *Layout:
+			if err := o.lay(opt, 1); err != nil {
+				return o, err
+			}
 		}
 	}
 	return o, nil
+}
+
+// lay takes the layout of one of the call's buffers.
+func (o *options) lay(l *Layout, buffers int) error {
+	switch {
+	case l == nil:
+	case o.layout == nil:
+		o.layout = l
+	case buffers == 2 && o.second == nil:
+		o.second = l
+	default:
+		return fmt.Errorf("%w: %d layouts for %d", ErrOption, buffers+1, buffers)
+	}
+	return nil
 }

@@ -24,7 +24,7 @@ func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...O
 		return Status{}, c.fail("Recv", peer, tag, b, err)
 	}
 	if len(opts) != 0 {
-		return c.recvWith(ctx, "Recv", b, peer, tag, opts)
+		return c.recvWith(ctx, "Recv", b, elemSize[T](), peer, tag, opts)
 	}
 	return c.recv(ctx, "Recv", c.context, b, peer, tag)
 }
@@ -37,7 +37,7 @@ func Irecv[T any](c *Comm, buf []T, peer, tag int, opts ...Option) Request {
 		return c.failed("Irecv", peer, tag, b, err)
 	}
 	if len(opts) != 0 {
-		return c.irecvWith("Irecv", b, peer, tag, opts)
+		return c.irecvWith("Irecv", b, elemSize[T](), peer, tag, opts)
 	}
 	return c.irecv("Irecv", b, peer, tag)
 }
@@ -155,9 +155,13 @@ func (w *World) deliver(r *request, source, tag int, body []byte) {
 	r.complete(nil)
 }
 
-// deliverLonger ends a receive with less room than its message: an error, or a
-// matched probe, which has none and keeps the message.
+// deliverLonger ends a receive with less room than its message: an error, or one that
+// has no buffer: with a layout, or a matched probe, which keeps the message.
 func (w *World) deliverLonger(r *request, source int, body []byte) {
+	if r.into.places != nil {
+		r.deliverSpread(body)
+		return
+	}
 	if !r.claim {
 		r.complete(ErrTruncated)
 		return

@@ -38,6 +38,10 @@ type request struct {
 	from  *peer     // that has offered it
 	to    *peer     // of a send
 
+	into   view     // of a receive with a layout
+	staged *scratch // what is sent in place of such a buffer, or read
+	more   bool     // to, into or staged are set: put clears them
+
 	inner   bool // see getInner
 	offered bool // a send that waits for its receiver: by rendezvous, or to this rank
 
@@ -71,13 +75,24 @@ func (w *World) newRequest() {
 func (w *World) put(r *request) {
 	r.gen++
 	r.done = false
+	if r.more {
+		r.clear()
+	}
 	if r.err != nil {
 		r.err = nil
 	}
-	r.buf, r.to = nil, nil
+	r.buf = nil
 	r.next = w.pool
 	w.pool = r
 	w.active--
+}
+
+// clear gives back what most requests don't have.
+func (r *request) clear() {
+	if r.staged != nil {
+		r.world.unpacked(r.staged, r.err)
+	}
+	r.to, r.into, r.staged, r.more = nil, view{}, nil, false
 }
 
 // complete ends an operation. The lock is held.
@@ -101,7 +116,12 @@ func (r *request) result() (Status, error) {
 	if r.err == ErrTruncated {
 		status = r.status
 	}
-	return status, r.comm.fail(r.op, r.peer, r.tag, r.buf, r.err)
+	return status, r.fail(r.err)
+}
+
+// fail makes an error of the operation.
+func (r *request) fail(err error) error {
+	return &Error{Op: r.op, Rank: r.comm.rank, Peer: r.peer, Tag: r.tag, Bytes: r.bytes(), Err: err}
 }
 
 // wait waits for r alone. An error is the context's, and r goes on. The lock is
@@ -151,8 +171,11 @@ func (r *request) Offered(err error) {
 
 // Pulled ends a rendezvous receive.
 func (r *request) Pulled(err error) {
-	if err == nil && r.status.Bytes > int64(len(r.buf)) {
-		err = ErrTruncated
+	if err == nil {
+		r.pulled()
+		if r.status.Bytes > r.bytes() {
+			err = ErrTruncated
+		}
 	}
 	if err != nil && errors.Is(err, rendezvous.ErrRead) && r.from.lost != nil {
 		err = r.from.lost

@@ -5,7 +5,11 @@ import "unsafe"
 // scratch is memory for a message that the caller has no buffer for: a value on a
 // stack, which may move, or one that is overwritten while it is sent. It is on the
 // heap, and pooled in its world.
-type scratch struct{ b []byte }
+type scratch struct {
+	b       []byte
+	staging bool // see staging.go
+	mapped  bool // of the device's
+}
 
 // scratch returns one of n bytes. It is given back with drop, unless a call that
 // used it has failed: then a device may still have it.

@@ -15,7 +15,7 @@ func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...O
 		return c.fail("Send", peer, tag, b, err)
 	}
 	if len(opts) != 0 {
-		return c.sendWith(ctx, "Send", b, peer, tag, opts)
+		return c.sendWith(ctx, "Send", b, elemSize[T](), peer, tag, opts)
 	}
 	return c.send(ctx, "Send", c.context, b, peer, tag)
 }
@@ -28,7 +28,7 @@ func Isend[T any](c *Comm, buf []T, peer, tag int, opts ...Option) Request {
 		return c.failed("Isend", peer, tag, b, err)
 	}
 	if len(opts) != 0 {
-		return c.isendWith("Isend", b, peer, tag, opts)
+		return c.isendWith("Isend", b, elemSize[T](), peer, tag, opts)
 	}
 	return c.isend("Isend", b, peer, tag)
 }
@@ -102,7 +102,7 @@ func (c *Comm) failed(op string, peer, tag int, b []byte, err error) Request {
 // startSend sends what the fast path did not. The lock is held.
 func (w *World) startSend(r *request, p *peer, context uint32, mode Mode) {
 	r.offered = mode == Sync || len(r.buf) > w.limit
-	r.to, r.status = p, Status{r.peer, r.tag, int64(len(r.buf))}
+	r.to, r.more, r.status = p, true, Status{r.peer, r.tag, int64(len(r.buf))}
 	switch {
 	case w.closed:
 		r.complete(ErrClosed)

@@ -9,10 +9,14 @@ import (
 // deadlocks with others that do the same, whatever the sizes, and dest or source
 // may be this rank. The buffers must not overlap. The status is the receive's.
 //
+// A [Mode] is the send's. One [Layout] is that of both buffers; of two the first is
+// out's and the second in's. With layouts both buffers may be slices of the same array,
+// if no element is in both.
+//
 // If ctx ends first, its error is returned; what has not been matched has had no
 // effect, and what has is complete. It may be called concurrently; errors are
 // those of [Send] and [Recv].
-func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dest, sendTag int, in []R, source, recvTag int) (Status, error) {
+func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dest, sendTag int, in []R, source, recvTag int, opts ...Option) (Status, error) {
 	o, err := bytesOf(c.world, out)
 	if err != nil {
 		return Status{}, c.fail("Sendrecv", dest, sendTag, o, err)
@@ -21,16 +25,23 @@ func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dest, sendTag int
 	if err != nil {
 		return Status{}, c.fail("Sendrecv", source, recvTag, i, err)
 	}
+	if len(opts) != 0 {
+		return c.sendrecvWith(ctx, o, elemSize[S](), dest, sendTag, i, elemSize[R](), source, recvTag, opts)
+	}
 	return c.sendrecv(ctx, "Sendrecv", o, dest, sendTag, i, source, recvTag)
 }
 
 // SendrecvReplace is Sendrecv with one buffer: what it had is sent, and replaced
-// by what is received. It keeps a copy of the message meanwhile.
-func SendrecvReplace[T any](ctx context.Context, c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
+// by what is received. It keeps a copy of the message meanwhile. With a [Layout] what it
+// describes is sent and replaced.
+func SendrecvReplace[T any](ctx context.Context, c *Comm, buf []T, dest, sendTag, source, recvTag int, opts ...Option) (Status, error) {
 	w := c.world
 	b, err := bytesOf(w, buf)
 	if err != nil {
 		return Status{}, c.fail("SendrecvReplace", dest, sendTag, b, err)
+	}
+	if len(opts) != 0 {
+		return c.replaceWith(ctx, b, elemSize[T](), dest, sendTag, source, recvTag, opts)
 	}
 	s := w.scratch(len(b))
 	copy(s.b, b)
@@ -55,18 +66,24 @@ func (c *Comm) sendrecv(ctx context.Context, op string, out []byte, dest, sendTa
 	if dest == ProcNull {
 		return c.recv(ctx, op, c.context, in, source, recvTag)
 	}
+	return c.exchange(ctx, op, out, dest, sendTag, Standard, &view{buf: in}, source, recvTag)
+}
+
+// exchange is sendrecv with two ranks that there are.
+func (c *Comm) exchange(ctx context.Context, op string, out []byte, dest, sendTag int, mode Mode, in *view, source, recvTag int) (Status, error) {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	r := w.get(c, op, source, recvTag, in)
+	r := w.get(c, op, source, recvTag, nil)
 	defer w.put(r)
+	r.spread(in)
 	w.startRecv(r, c.context)
 	s := w.get(c, op, dest, sendTag, out)
 	defer w.put(s)
-	if p := c.peers[dest]; p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
+	if p := c.peers[dest]; mode != Sync && p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
 		s.complete(nil)
 	} else {
-		w.startSend(s, p, c.context, Standard)
+		w.startSend(s, p, c.context, mode)
 	}
 	return w.finishBoth(ctx, s, r)
 }
@@ -82,12 +99,12 @@ func (w *World) finishBoth(ctx context.Context, s, r *request) (Status, error) {
 		withdrawn := w.table.Remove(&r.recv)
 		if !s.done && !w.withdrawSend(s) {
 			if err := s.wait(uncancelled); err != nil {
-				return Status{}, s.comm.fail(s.op, s.peer, s.tag, s.buf, err)
+				return Status{}, s.fail(err)
 			}
 		}
 		if !withdrawn {
 			if err := r.wait(uncancelled); err != nil {
-				return Status{}, r.comm.fail(r.op, r.peer, r.tag, r.buf, err)
+				return Status{}, r.fail(err)
 			}
 		}
 	}
@@ -99,10 +116,10 @@ func (w *World) finishBoth(ctx context.Context, s, r *request) (Status, error) {
 		}
 		return Status{}, err
 	case ended != nil && !r.done:
-		return Status{}, r.comm.fail(r.op, r.peer, r.tag, r.buf, ended)
+		return Status{}, r.fail(ended)
 	case ended != nil && !s.done:
 		status, err := r.result()
-		return status, errors.Join(s.comm.fail(s.op, s.peer, s.tag, s.buf, ended), err)
+		return status, errors.Join(s.fail(ended), err)
 	}
 	return r.result()
 }

@@ -218,5 +218,5 @@ func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
 		r.complete(p.lost)
 		return
 	}
-	w.rndv.Pull(&r.pull, w.eng, p.ep, offer, r.buf)
+	w.rndv.Pull(&r.pull, w.eng, p.ep, offer, r.room(offer.Length))
 }

@@ -21,7 +21,7 @@ func (q Request) Wait(ctx context.Context) (Status, error) {
 		return Status{}, fmt.Errorf("comm: Wait: %w", err)
 	}
 	if err := r.wait(ctx); err != nil {
-		return Status{}, r.comm.fail("Wait", r.peer, r.tag, r.buf, err)
+		return Status{}, (&Error{Op: "Wait", Rank: r.comm.rank, Peer: r.peer, Tag: r.tag, Bytes: r.bytes(), Err: err})
 	}
 	status, err := r.result()
 	w.put(r)

@@ -34,7 +34,8 @@ type World struct {
 	launcher  *control.Conn // nil where there is none
 	attending sync.WaitGroup
 
-	scratches sync.Pool // of *scratch
+	scratches sync.Pool      // of *scratch
+	packing   sync.WaitGroup // messages into staging memory, without the lock
 
 	eng *progress.Engine
 	dev verbs.Device // nil in a world of one
@@ -51,7 +52,9 @@ type World struct {
 	requests        []*request // all there are
 	active          int        // requests that are not in the pool
 	unexpected      *unexpected
-	spares          [][]byte // large buffers of unexpected messages that were taken
+	stagings        []*scratch // idle staging memory
+	stagingIdle     int        // bytes of it
+	spares          [][]byte   // large buffers of unexpected messages that were taken
 	unexpectedBytes int64
 	probes          []*request // blocked in Probe
 	buffers         buffers
@@ -126,7 +129,8 @@ func (w *World) shut() {
 	w.eng.Unlock()
 	w.profile.stop()
 	w.leave()
-	w.eng.Close() // until then messages still arrive
+	w.packing.Wait() // none begins any more
+	w.eng.Close()    // until then messages still arrive
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	for r := range w.table.Posted(nil) {
