@@ -33,11 +33,8 @@ type buffer struct {
 }
 
 // sendBuffered is a send in Buffered mode. The arguments have been checked; the error
-// is the cause alone.
-func (c *Comm) sendBuffered(op string, b []byte, peer, tag int) error {
-	w := c.world
-	w.eng.Lock()
-	defer w.eng.Unlock()
+// is the cause alone. The lock is held.
+func (w *World) sendBuffered(c *Comm, op string, b []byte, peer, tag int) error {
 	p := c.peers[peer]
 	small := len(b) <= w.limit
 	if p.open != nil && small && !w.closed && p.open.Send(c.context, int32(tag), b) {

@@ -39,6 +39,9 @@
 // requests: [WaitAll], [WaitAllInto], [WaitAny], [WaitSome], [TestAll], [TestAny],
 // [TestSome], and [Completed], which ranges over them as they complete.
 //
+// Again and again: [SendInit], [RecvInit], whose [Persistent] is started by Start, or
+// several by [StartAll].
+//
 // Looking first: [Comm.Probe], [Comm.Iprobe]; [Comm.Mprobe] and [Comm.Improbe],
 // whose [Message] is received by [RecvMessage].
 //

@@ -42,7 +42,10 @@ func (c *Comm) sendMode(ctx context.Context, op string, b []byte, peer, tag int,
 		c.world.eng.Lock()
 		return c.sendSlow(ctx, op, c.context, b, peer, tag, Sync)
 	case Buffered:
-		if err := c.sendBuffered(op, b, peer, tag); err != nil {
+		w := c.world
+		w.eng.Lock()
+		defer w.eng.Unlock()
+		if err := w.sendBuffered(c, op, b, peer, tag); err != nil {
 			return c.fail(op, peer, tag, b, err)
 		}
 		return nil
@@ -84,21 +87,23 @@ func (c *Comm) isendWith(op string, b []byte, size, peer, tag int, opts []Option
 }
 
 func (c *Comm) isendMode(op string, b []byte, peer, tag int, mode Mode) Request {
-	switch mode {
-	case Sync:
-		w := c.world
-		w.eng.Lock()
-		defer w.eng.Unlock()
+	if mode != Sync && mode != Buffered {
+		return c.isend(op, b, peer, tag)
+	}
+	w := c.world
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	if mode == Sync {
 		r := w.get(c, op, peer, tag, b)
 		w.startSend(r, c.peers[peer], c.context, Sync)
 		return Request{r, r.gen}
-	case Buffered:
-		if err := c.sendBuffered(op, b, peer, tag); err != nil {
-			return c.failed(op, peer, tag, b, err)
-		}
-		return sent()
 	}
-	return c.isend(op, b, peer, tag)
+	if err := w.sendBuffered(c, op, b, peer, tag); err != nil {
+		r := w.get(c, op, peer, tag, b)
+		r.complete(err)
+		return Request{r, r.gen}
+	}
+	return sent()
 }
 
 // recvView looks through the options of a receive.
