@@ -40,15 +40,15 @@ func (w *World) giveBack(r *request) {
 	if p.lost != nil {
 		return
 	}
-	u := w.getUnexpected(p.rank, r.status.Tag)
-	u.from, u.offer, u.at = p, r.pull.Offered(), r.place
 	key := match.Key{Context: r.recv.Key().Context, Source: int32(p.rank), Tag: int32(r.status.Tag)}
+	u, d := w.newDetail(key)
+	d.from, d.offer, d.at = p, r.pull.Offered(), r.place
 	if next := w.table.Offer(key); next != nil {
 		if !w.takeUnexpected(next, u) {
 			w.again(next)
 		}
 		return
 	}
-	p.charge(u)
-	w.addUnexpected(u, key, u.at)
+	w.charge(p, u)
+	w.addUnexpected(u, key, r.place)
 }

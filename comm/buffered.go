@@ -62,11 +62,14 @@ func (w *World) sendBuffered(c *Comm, op string, b []byte, peer, tag int) error 
 	return err
 }
 
+// heldSize is about what a message that is held takes besides its bytes.
+const heldSize = 256
+
 // makeRoom says whether a message of n bytes can be held, after what has left in
 // the meantime was let go.
 func (w *World) makeRoom(n int) error {
 	limit := w.settings.Buffer.value
-	fits := func() bool { return n+recordSize <= limit-w.buffers.used }
+	fits := func() bool { return n+heldSize <= limit-w.buffers.used }
 	if fits() || !w.closed && w.eng.Poll() > 0 && fits() {
 		return nil
 	}
@@ -88,7 +91,7 @@ func (w *World) hold(r *request) *buffer {
 	copy(m.mem.b, r.buf)
 	r.buf = m.mem.b
 	h.held = append(h.held, m)
-	h.used += len(r.buf) + recordSize
+	h.used += len(r.buf) + heldSize
 	return m
 }
 
@@ -110,7 +113,7 @@ func (m *buffer) end() {
 // release lets a message go, and its memory if no device may have it any more.
 func (w *World) release(m *buffer, free bool) {
 	h := &w.buffers
-	h.used -= len(m.mem.b) + recordSize
+	h.used -= len(m.mem.b) + heldSize
 	last := len(h.held) - 1
 	h.held[m.at] = h.held[last]
 	h.held[m.at].at = m.at

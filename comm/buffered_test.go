@@ -68,7 +68,7 @@ func TestRule8BufferFull(t *testing.T) {
 			return err
 		}
 		for range 3 {
-			for range limit / (n + recordSize) {
+			for range limit / (n + heldSize) {
 				if err := Send(ctx, c, make([]byte, n), peer, 1, Buffered); err != nil {
 					return err
 				}

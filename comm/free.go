@@ -55,11 +55,11 @@ func (w *World) discard(u *unexpected) {
 		return // it was withdrawn
 	}
 	w.count.Dropped++
-	switch {
-	case u.from != nil && u.from.lost == nil:
-		w.rndv.Refuse(u.from.ep, u.offer)
-	case u.self != nil:
-		u.self.complete(errUnwanted)
+	if d := u.offered(); d != nil && d.from.lost == nil {
+		w.rndv.Refuse(d.from.ep, d.offer)
+	}
+	if s := u.waiting(); s != nil {
+		s.complete(errUnwanted)
 	}
 	w.putUnexpected(u)
 }

@@ -78,6 +78,7 @@ func ownCore() bool { return os.Getenv("VERBENA_OWN_CORE") == "1" }
 
 func newWorld(ctx context.Context, job job, rank, size int, s settings, log *logrus.Logger) (*World, error) {
 	w := &World{job: job, settings: s, log: log, rank: rank, size: size, limit: s.EagerLimit.value, living: size - 1}
+	w.records.limit = s.Unexpected.value
 	var err error
 	w.eng, err = progress.New(progress.Config{OwnCore: ownCore(), Background: size > 1})
 	if err != nil {

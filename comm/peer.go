@@ -20,7 +20,7 @@ type peer struct {
 	contacted bool
 	seq       uint32     // of the last matched message from it
 	quota     int        // bytes of it that may wait here
-	waiting   int        // that do
+	account   account    // of what does
 	end       error      // how it ended, as the launcher says; nil: it hasn't said so
 	lost      *PeerError // why it is gone
 	finished  *PeerError // it is in Close: nothing more of the program's comes from it
@@ -50,9 +50,8 @@ func (w *World) Message(ep *eager.Endpoint, context uint32, tag int32, seq uint3
 		w.deliver(r, p.rank, int(tag), body)
 		return
 	}
-	u := w.getUnexpected(p.rank, int(tag))
-	w.keep(u, body)
-	p.charge(u)
+	u := w.keep(key, body)
+	w.charge(p, u)
 	w.addUnexpected(u, key, at)
 }
 
@@ -88,10 +87,9 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 		return
 	}
 	key := match.Key{Context: h.Context, Source: int32(p.rank), Tag: h.Tag}
-	u := w.getUnexpected(p.rank, int(h.Tag))
-	u.from, u.offer = p, x
+	u, d := w.newDetail(key)
 	r, at := w.table.Arrive(key)
-	u.at = at
+	d.from, d.offer, d.at = p, x, at
 	if r != nil {
 		if !w.takeUnexpected(r, u) {
 			w.again(r)
@@ -99,7 +97,7 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 		return
 	}
 	w.count.Unexpected++
-	p.charge(u)
+	w.charge(p, u)
 	w.addUnexpected(u, key, at)
 }
 

@@ -166,7 +166,6 @@ func (w *World) deliverLonger(r *request, source int, body []byte) {
 		r.complete(ErrTruncated)
 		return
 	}
-	r.claimed = w.getUnexpected(source, r.status.Tag)
-	w.keep(r.claimed, body)
+	r.claimed = w.keep(match.Key{Context: r.comm.context, Source: int32(source), Tag: int32(r.status.Tag)}, body)
 	r.complete(nil)
 }

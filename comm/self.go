@@ -14,20 +14,20 @@ func (w *World) sendSelf(s *request, context uint32) {
 		s.complete(nil)
 		return
 	}
-	u := w.getUnexpected(w.rank, s.tag)
 	if !s.offered {
-		w.keep(u, s.buf)
+		w.addUnexpected(w.keep(key, s.buf), key, at)
 		s.complete(nil)
-	} else {
-		u.self = s
+		return
 	}
+	u, d := w.newDetail(key)
+	d.self = s
 	w.addUnexpected(u, key, at)
 }
 
 // withdrawSelf takes back a send to this rank that waits for its receive.
 func (w *World) withdrawSelf(s *request) bool {
 	for u := range w.table.Unexpected(func(k match.Key) bool { return int(k.Source) == w.rank }) {
-		if u.self == s {
+		if u.waiting() == s {
 			w.table.RemoveUnexpected(&u.msg)
 			w.putUnexpected(u)
 			return true

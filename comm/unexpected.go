@@ -5,84 +5,94 @@ import (
 	"github.com/verbena-mpi/verbena/internal/match"
 )
 
-// unexpected is a message that came before its receive: its bytes, the offer of
-// a rendezvous, or a send of this rank to itself. Records are pooled.
+// unexpected is a message that came before its receive. Its key says whose it is,
+// its label what lies behind it in memory (see record): its bytes, if they are few,
+// or else a detail.
 type unexpected struct {
-	msg    match.Msg[unexpected]
-	next   *unexpected
-	source int // in the world
-	tag    int
-	data   []byte          // of a whole message: a copy of its size
-	offer  eager.Extension // of a rendezvous
-	from   *peer           // that offers it; nil for a whole message
-	at     match.Seq       // the offer's place in the order of arrival
-	self   *request        // a send to this rank itself that waits for its receive
-
-	charged *peer // whose quota it is in
-	charge  int
+	msg match.Msg[unexpected]
 }
 
-// recordSize is about what a message that waits takes besides its bytes.
-const recordSize = 256
-
-// quota is a peer's share of the memory for messages that wait: at least some
-// messages' worth.
-func quota(limit, peers int) int { return max(limit/max(peers, 1), 64<<10) }
-
-// charge notes that a message of p waits. A peer that is over its quota gets no
-// more credits until it has come down to half of it.
-func (p *peer) charge(u *unexpected) {
-	u.charged, u.charge = p, recordSize+cap(u.data)
-	if p.waiting += u.charge; p.waiting > p.quota {
-		p.ep.Hold(true)
-	}
+// detail is what is known of a message that is no short one: exactly one of data,
+// from and self is set.
+type detail struct {
+	data  []byte          // of a whole message that was copied
+	from  *peer           // that offers it: it is to be read
+	offer eager.Extension // by these words
+	at    match.Seq       // the offer's place in the order of arrival
+	self  *request        // a send to this rank itself that waits for its receive
 }
 
-func (u *unexpected) discharge() {
-	p := u.charged
-	if p == nil {
-		return
+// source is a rank of the world.
+func (u *unexpected) source() int { return int(u.msg.Key().Source) }
+
+func (u *unexpected) tag() int { return int(u.msg.Key().Tag) }
+
+// offered is the detail of an offer, or nil.
+func (u *unexpected) offered() *detail {
+	if d := u.detail(); d != nil && d.from != nil {
+		return d
 	}
-	was := p.waiting
-	p.waiting -= u.charge
-	if half := p.quota / 2; p.lost == nil && was > half && p.waiting <= half {
-		p.ep.Hold(false)
-	}
-	u.charged = nil
+	return nil
 }
 
-// keepMost is the largest buffer that stays with a record when it is pooled;
-// spareMost is how many larger ones are kept besides.
-const (
-	keepMost  = 1 << 10
-	spareMost = 16
-)
-
-func (w *World) getUnexpected(source, tag int) *unexpected {
-	u := w.unexpected
-	if u == nil {
-		u = new(unexpected)
-		u.msg.Bind(u)
-	} else {
-		w.unexpected = u.next
+// waiting is the send to this rank itself that waits for its receive, or nil.
+func (u *unexpected) waiting() *request {
+	if d := u.detail(); d != nil {
+		return d.self
 	}
-	u.source, u.tag = source, tag
+	return nil
+}
+
+// length is the message's.
+func (u *unexpected) length() int64 {
+	d := u.detail()
+	switch {
+	case d == nil:
+		return int64(len(u.short()))
+	case d.from != nil:
+		return int64(d.offer.Length)
+	case d.self != nil:
+		return int64(len(d.self.buf))
+	}
+	return int64(len(d.data))
+}
+
+// status is the message's, on the communicator that it is for.
+func (u *unexpected) status(c *Comm) Status {
+	return Status{Source: c.rankOf(u.source()), Tag: u.tag(), Bytes: u.length()}
+}
+
+// keep copies a message that nobody has asked for yet.
+func (w *World) keep(key match.Key, body []byte) *unexpected {
+	w.unexpectedBytes += int64(len(body))
+	w.count.Unexpected++
+	if len(body) <= mostBehind {
+		u := w.records.get(kindFor(len(body)), key)
+		u.setShort(body)
+		return u
+	}
+	u, d := w.newDetail(key)
+	d.data = append(w.records.spare(len(body)), body...)
 	return u
 }
 
+// newDetail is a message of which something else is known than its bytes.
+func (w *World) newDetail(key match.Key) (*unexpected, *detail) {
+	u := w.records.get(detailed, key)
+	return u, u.detail()
+}
+
+// putUnexpected ends a message's record.
 func (w *World) putUnexpected(u *unexpected) {
-	u.discharge()
-	w.unexpectedBytes -= int64(len(u.data))
-	u.from, u.self = nil, nil
-	if cap(u.data) > keepMost {
-		if len(w.spares) < spareMost {
-			w.spares = append(w.spares, u.data[:0])
-		}
-		u.data = nil
+	w.discharge(u)
+	if d := u.detail(); d != nil {
+		w.unexpectedBytes -= int64(len(d.data))
+		w.records.keepSpare(d.data)
+		*d = detail{}
+	} else {
+		w.unexpectedBytes -= int64(len(u.short()))
 	}
-	u.data = u.data[:0]
-	u.next = w.unexpected
-	w.unexpected = u
+	w.records.put(u)
 }
 
 // addUnexpected queues a message that no receive waits for, and tells those that
@@ -100,51 +110,11 @@ func (w *World) addUnexpected(u *unexpected, key match.Key, at match.Seq) {
 // addLate looks again at a message that no receive waits for: this rank is in Close,
 // or has freed communicators.
 func (w *World) addLate(u *unexpected, key match.Key) {
-	if w.finishing && u.charged != nil {
-		w.tell(u.charged)
+	if w.finishing && u.charged() {
+		w.tell(w.peers[u.source()])
 	}
 	if w.isFreed(key.Context) {
 		w.discard(u)
-	}
-}
-
-// length is the message's.
-func (u *unexpected) length() int64 {
-	switch {
-	case u.from != nil:
-		return int64(u.offer.Length)
-	case u.self != nil:
-		return int64(len(u.self.buf))
-	}
-	return int64(len(u.data))
-}
-
-// status is the message's, on the communicator that it is for.
-func (u *unexpected) status(c *Comm) Status {
-	return Status{Source: c.rankOf(u.source), Tag: u.tag, Bytes: u.length()}
-}
-
-// keep copies a message that nobody has asked for yet.
-func (w *World) keep(u *unexpected, body []byte) {
-	if len(body) > cap(u.data) {
-		w.borrow(u, len(body))
-	}
-	u.data = append(u.data[:0], body...)
-	w.unexpectedBytes += int64(len(body))
-	w.count.Unexpected++
-}
-
-// borrow gives the record a spare buffer for n bytes, if there is one that isn't
-// far too large.
-func (w *World) borrow(u *unexpected, n int) {
-	for i, b := range w.spares {
-		if cap(b) >= n && cap(b) <= 4*n {
-			last := len(w.spares) - 1
-			u.data = b
-			w.spares[i], w.spares[last] = w.spares[last], nil
-			w.spares = w.spares[:last]
-			return
-		}
 	}
 }
 
@@ -167,7 +137,7 @@ func (w *World) takeUnexpected(r *request, u *unexpected) bool {
 // take makes sure that its sender can't withdraw a message any more. If it returns
 // false that has happened, and the record is gone.
 func (w *World) take(u *unexpected) bool {
-	if p := u.from; p != nil && p.lost == nil && !w.rndv.Take(p.ep, u.offer) {
+	if d := u.offered(); d != nil && d.from.lost == nil && !w.rndv.Take(d.from.ep, d.offer) {
 		w.putUnexpected(u)
 		return false
 	}
@@ -176,15 +146,18 @@ func (w *World) take(u *unexpected) bool {
 
 // giveUnexpected gives a message that was taken to a receive.
 func (w *World) giveUnexpected(r *request, u *unexpected) {
+	d := u.detail()
 	switch {
-	case u.from != nil:
-		r.place = u.at
-		w.pull(r, u.from, u.tag, u.offer)
-	case u.self != nil:
-		w.deliver(r, u.source, u.tag, u.self.buf)
-		u.self.complete(nil)
+	case d == nil:
+		w.deliver(r, u.source(), u.tag(), u.short())
+	case d.from != nil:
+		r.place = d.at
+		w.pull(r, d.from, u.tag(), d.offer)
+	case d.self != nil:
+		w.deliver(r, u.source(), u.tag(), d.self.buf)
+		d.self.complete(nil)
 	default:
-		w.deliver(r, u.source, u.tag, u.data)
+		w.deliver(r, u.source(), u.tag(), d.data)
 	}
 	w.putUnexpected(u)
 }
@@ -202,7 +175,7 @@ func (w *World) again(r *request) {
 // meanwhile, take has found that out.
 func (w *World) canceled(p *peer, x eager.Extension) {
 	for u := range w.table.Unexpected(func(k match.Key) bool { return int(k.Source) == p.rank }) {
-		if u.from == p && u.offer.Name == x.Name {
+		if d := u.offered(); d != nil && d.from == p && d.offer.Name == x.Name {
 			w.table.RemoveUnexpected(&u.msg)
 			w.putUnexpected(u)
 			return

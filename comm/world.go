@@ -51,10 +51,9 @@ type World struct {
 	pool            *request
 	requests        []*request // all there are
 	active          int        // requests that are not in the pool
-	unexpected      *unexpected
+	records         records    // of unexpected messages
 	stagings        []*scratch // idle staging memory
 	stagingIdle     int        // bytes of it
-	spares          [][]byte   // large buffers of unexpected messages that were taken
 	unexpectedBytes int64
 	probes          []*request // blocked in Probe
 	buffers         buffers
@@ -138,8 +137,8 @@ func (w *World) shut() {
 		r.complete(ErrClosed)
 	}
 	for u := range w.table.Unexpected(nil) {
-		if u.self != nil {
-			u.self.complete(ErrClosed)
+		if s := u.waiting(); s != nil {
+			s.complete(ErrClosed)
 		}
 	}
 	for _, p := range w.peers {

@@ -28,6 +28,7 @@ func TestExamples(t *testing.T) {
 		"heat2d":   `^200 steps on [12] x 2 blocks: mean temperature \d+\.\d+, as in one block$`,
 		"farm":     `^9592 primes below 100000, by [24] ranks$`,
 		"pipeline": `^40 blocks through [24] stages$`,
+		"flood":    `^\d+ messages of 64 B waited and took -?\d+\.\d MB at most; [13]00000 came in order$`,
 	} {
 		each(t, program, []int{2, 4}, func(t *testing.T, s spec) {
 			j := s.start(t, program)

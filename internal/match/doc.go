@@ -25,10 +25,10 @@
 //
 // # Memory
 //
-// A Recv takes 56 bytes, as does a Msg, and [WildSize] more in a program that receives
-// unexpected messages with wildcards. Lists are found in a hash table of 8
-// bytes a bucket, with one to two times as many buckets as there are lists
-// when it has grown. It shrinks once it has been less than 1/8 full for as
+// A Recv takes 56 bytes, as does a Msg, and [WildSize] more for each of the
+// three forms of wildcards with which a program receives unexpected messages.
+// Lists are found in a hash table of 8 bytes a bucket, with one to two times as
+// many buckets as there are lists when it has grown. It shrinks once it has been less than 1/8 full for as
 // many new lists as it has buckets; so a program that queues and drains in
 // turns doesn't resize in each turn, and after a burst of n the table is small
 // again within some 4n further receives or messages. [Table.Trim] does it at

@@ -20,7 +20,8 @@ func (n *node) queued() bool { return n.prev != nil }
 // wildNode is a message's node under a wildcard key that accepts it.
 type wildNode struct {
 	node
-	message *node // under its own key
+	message *node     // under its own key
+	more    *wildNode // of the same message, of another form
 }
 
 // message returns the node of a message, whichever of its nodes n is, under

@@ -132,6 +132,10 @@ func (t *Table[R, M]) NumPosted() int { return t.posted.n }
 // NumUnexpected returns the number of unexpected messages.
 func (t *Table[R, M]) NumUnexpected() int { return t.unexp.n }
 
+// Wild returns how many forms of wildcards are in use, of which there are three:
+// for each of them a message that waits takes [WildSize] more.
+func (t *Table[R, M]) Wild() int { return t.unexp.wild }
+
 // Trim gives back the memory that earlier bursts have left behind.
 func (t *Table[R, M]) Trim() {
 	t.posted.index.trim()

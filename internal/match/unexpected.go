@@ -8,13 +8,13 @@ package match
 // In a program with wildcard receives a Msg allocates memory when it is first
 // queued, and keeps it: records should be reused.
 type Msg[M any] struct {
-	node node                    // under the message's own key
-	wild *[numForms - 1]wildNode // under the wildcard keys that accept it
+	node node      // under the message's own key
+	wild *wildNode // under the wildcard keys that accept it: a list
 }
 
-// WildSize is how many bytes a Msg takes besides, once it has been queued in a
-// program with wildcard receives.
-const WildSize = 168
+// WildSize is how many bytes a Msg takes besides for each form of wildcards, once
+// it has been queued in a program that uses it.
+const WildSize = 64
 
 // Bind checks that m is where the table looks for it: at the beginning of its
 // record.
@@ -65,7 +65,7 @@ func (m *Msg[M]) Queued() bool { return m.node.queued() }
 type unexpectedQueue[M any] struct {
 	index   index
 	n       int            // messages queued
-	wild    bool           // a wildcard form is in use
+	wild    int            // wildcard forms that are in use
 	indexed [numForms]bool // which are; exact isn't counted
 }
 
@@ -84,7 +84,7 @@ func (q *unexpectedQueue[M]) use(f form) {
 		q.insertAs(msgOf[M](p.node), f)
 	}
 	q.indexed[f] = true
-	q.wild = true
+	q.wild++
 }
 
 // take removes and returns the earliest message that a receive with key k, of
@@ -95,7 +95,7 @@ func (q *unexpectedQueue[M]) take(k Key, f form) *M {
 		return nil
 	}
 	n := (*p).message()
-	if q.wild {
+	if q.wild != 0 {
 		q.remove(msgOf[M](n))
 	} else {
 		q.index.pop(p)
@@ -107,7 +107,7 @@ func (q *unexpectedQueue[M]) take(k Key, f form) *M {
 func (q *unexpectedQueue[M]) insert(m *Msg[M]) {
 	q.n++
 	q.index.insert(&m.node)
-	if !q.wild {
+	if q.wild == 0 {
 		return
 	}
 	for f := anySource; f <= anyBoth; f++ {
@@ -118,26 +118,30 @@ func (q *unexpectedQueue[M]) insert(m *Msg[M]) {
 }
 
 func (q *unexpectedQueue[M]) insertAs(m *Msg[M], f form) {
-	if m.wild == nil {
-		m.wild = new([numForms - 1]wildNode)
-	}
 	n := m.as(f)
-	n.message, n.key, n.form, n.seq = &m.node, m.node.key.widen(f), f, m.node.seq
+	if n == nil {
+		n = &wildNode{node: node{form: f}, message: &m.node, more: m.wild}
+		m.wild = n
+	}
+	n.key, n.seq = m.node.key.widen(f), m.node.seq
 	q.index.insert(&n.node)
 }
 
-// as returns the node for wildcard form f.
-func (m *Msg[M]) as(f form) *wildNode { return &m.wild[f-1] }
+// as returns the node for wildcard form f, or nil if there is none yet.
+func (m *Msg[M]) as(f form) *wildNode {
+	n := m.wild
+	for n != nil && n.form != f {
+		n = n.more
+	}
+	return n
+}
 
 func (q *unexpectedQueue[M]) remove(m *Msg[M]) {
 	q.n--
 	q.index.remove(&m.node)
-	if !q.wild {
-		return
-	}
-	for f := anySource; f <= anyBoth; f++ {
-		if q.indexed[f] {
-			q.index.remove(&m.as(f).node)
+	for n := m.wild; n != nil; n = n.more {
+		if n.queued() { // not where m has been in another table, with more forms
+			q.index.remove(&n.node)
 		}
 	}
 }
