@@ -144,26 +144,33 @@ func (w *World) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-func (w *World) newPeer(rank int, b []byte) (*peer, error) {
-	var c card
+// readCard reads and checks what a rank has published.
+func (w *World) readCard(rank int, b []byte) (c card, err error) {
 	if err := json.Unmarshal(b, &c); err != nil {
-		return nil, fmt.Errorf("rank %d published what can't be read: %w", rank, err)
+		return c, fmt.Errorf("rank %d published what can't be read: %w", rank, err)
 	}
 	if c.Version != Version || c.Protocol != eager.Version {
-		return nil, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
+		return c, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
 			ErrVersion, rank, c.Host, c.Version, c.Protocol, w.rank, Version, eager.Version)
+	}
+	if c.Credits < 1 || c.Credits > 1<<20 {
+		return c, fmt.Errorf("rank %d published %d credits, which can't be", rank, c.Credits)
+	}
+	return c, nil
+}
+
+func (w *World) newPeer(rank int, b []byte) (*peer, error) {
+	c, err := w.readCard(rank, b)
+	if err != nil {
+		return nil, err
 	}
 	p := &peer{rank: rank, host: c.Host, machine: string(c.Machine), quota: quota(w.settings.Unexpected.value, w.size-1)}
 	if rank == w.rank {
 		return p, nil
 	}
-	if c.Credits < 1 || c.Credits > 1<<20 {
-		return nil, fmt.Errorf("rank %d published %d credits, which can't be", rank, c.Credits)
-	}
 	if !reaches(c.Addr) {
 		return nil, fmt.Errorf("rank %d on %s: %w", rank, c.Host, errNoDevice)
 	}
-	var err error
 	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank), c.Credits)
 	p.open = p.ep
 	return p, err

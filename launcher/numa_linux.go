@@ -53,8 +53,8 @@ func parseRanges(s string) []int {
 		if err1 != nil || err2 != nil || b-a > 1<<16 {
 			continue
 		}
-		for ; a <= b; a++ {
-			ids = append(ids, a)
+		for i := range b - a + 1 {
+			ids = append(ids, a+i)
 		}
 	}
 	return ids

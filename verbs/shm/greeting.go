@@ -57,6 +57,9 @@ func parseRights(oob []byte) (fds []int) {
 		return nil
 	}
 	for i := range msgs {
+		if len(msgs[i].Data)%4 != 0 {
+			continue // no list of descriptors, and ParseUnixRights panics
+		}
 		got, err := unix.ParseUnixRights(&msgs[i])
 		if err == nil {
 			fds = append(fds, got...)
