@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -135,5 +136,42 @@ func TestCompareComms(t *testing.T) {
 			}
 		}
 		return nil
+	})
+}
+
+// What Create says is apart from what the other calls say, whatever its tag.
+func TestCreateBesideDup(t *testing.T) {
+	run(t, 2, Config{}, func(ctx context.Context, c *Comm) error {
+		d, err := c.Dup(ctx)
+		if err != nil {
+			return err
+		}
+		var made *Comm
+		create := make(chan error, 1)
+		go func() {
+			if c.Rank() == 0 { // when the other one waits
+				if _, _, err := RecvOne[int](ctx, c, 1, 0); err != nil {
+					create <- err
+					return
+				}
+			}
+			var err error
+			made, err = d.Create(ctx, d.Group(), 1)
+			create <- err
+		}()
+		w := c.World()
+		for posted := 0; c.Rank() == 1 && posted == 0 && ctx.Err() == nil; runtime.Gosched() {
+			w.eng.Lock()
+			posted = w.table.NumPosted()
+			w.eng.Unlock()
+		}
+		e, err := d.Dup(ctx) // the first call: 1 is its tag too
+		if c.Rank() == 1 {
+			err = errors.Join(err, SendOne(ctx, c, 1, 0, 0))
+		}
+		if err := errors.Join(err, <-create); err != nil {
+			return err
+		}
+		return errors.Join(passRound(ctx, e), passRound(ctx, made))
 	})
 }

@@ -106,3 +106,49 @@ func TestFinishedAnySource(t *testing.T) {
 		return nil
 	})
 }
+
+// A rank that has finished is an error on the communicators that it was in: for what
+// waits for any source where nobody else is left, and for the calls of all ranks. It
+// was a hang there.
+func TestFinishedInPart(t *testing.T) {
+	run(t, 3, Config{}, func(ctx context.Context, c *Comm) error {
+		color := 0
+		if c.Rank() == 2 {
+			color = Undefined
+		}
+		pair, err := c.Split(ctx, color, -c.Rank())
+		if err != nil || c.Rank() == 1 {
+			return err
+		}
+		b := []byte{0}
+		if c.Rank() == 2 {
+			if _, err := Recv(ctx, c, b, 0, 1); err != nil {
+				return err
+			}
+			return Send(ctx, c, b, 0, 2)
+		}
+		if _, err := Recv(ctx, pair, b, AnySource, AnyTag); !errors.Is(err, errAllFinished) {
+			return fmt.Errorf("a receive: %w", err)
+		}
+		if _, err := pair.Probe(ctx, AnySource, AnyTag); !errors.Is(err, errAllFinished) {
+			return fmt.Errorf("a probe: %w", err)
+		}
+		for name, f := range map[string]func() error{
+			"Barrier": func() error { return pair.Barrier(ctx) },
+			"Dup":     func() error { _, err := pair.Dup(ctx); return err },
+			"Split":   func() error { _, err := pair.Split(ctx, 0, 0); return err },
+			"Create":  func() error { _, err := pair.Create(ctx, pair.Group(), 0); return err },
+			"Hidden":  func() error { return pair.Hidden().Barrier(ctx) },
+		} {
+			var gone *PeerError
+			if err := f(); !errors.As(err, &gone) || gone.Rank != 1 || !errors.Is(err, ErrFinished) {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if err := Send(ctx, c, b, 2, 1); err != nil {
+			return err
+		}
+		_, err = Recv(ctx, c, b, AnySource, 2)
+		return err
+	})
+}

@@ -198,3 +198,33 @@ func TestSplitGivenUp(t *testing.T) {
 		return nil
 	})
 }
+
+// The same, where what was left behind is there for sure.
+func TestDupGivenUp(t *testing.T) {
+	run(t, 2, Config{}, func(ctx context.Context, c *Comm) error {
+		d, err := c.Dup(ctx)
+		if err != nil {
+			return err
+		}
+		if c.Rank() == 1 {
+			gone, cancel := context.WithCancel(ctx)
+			cancel()
+			if _, err := d.Dup(gone); !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("%w", err)
+			}
+		}
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			if _, err := d.Dup(ctx); err != nil {
+				return err
+			}
+		}
+		e, err := d.Dup(ctx)
+		if err != nil {
+			return err
+		}
+		return passRound(ctx, e)
+	})
+}
