@@ -109,7 +109,7 @@ func (s commStep) perform(ctx context.Context, c *Comm) (map[int]*Comm, error) {
 		}
 		return map[int]*Comm{s.Made[s.Colors[c.Rank()]].ID: d}, nil
 	case "create":
-		world, err := c.Group().Translate(upTo(c.Size()), c.World().Comm().Group())
+		world, err := c.Group().Translate(allRanks(c.Size()), c.World().Comm().Group())
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (s commStep) perform(ctx context.Context, c *Comm) (map[int]*Comm, error) {
 	return nil, nil
 }
 
-func upTo(n int) (all []int) {
+func allRanks(n int) (all []int) {
 	for i := range n {
 		all = append(all, i)
 	}
