@@ -29,8 +29,10 @@ type background struct {
 }
 
 func (e *Engine) startBackground() error {
-	if err := e.back.park.open(); err != nil {
-		return err
+	if !e.chans.on() {
+		if err := e.back.park.open(); err != nil {
+			return err
+		}
 	}
 	e.back.stop, e.back.resume = make(chan struct{}), make(chan struct{}, 1)
 	e.back.wg.Go(e.background)
@@ -42,7 +44,9 @@ func (e *Engine) stopBackground() {
 		return
 	}
 	close(e.back.stop)
-	e.back.park.close()
+	if !e.chans.on() {
+		e.back.park.close()
+	}
 	e.back.wg.Wait()
 }
 

@@ -17,9 +17,8 @@ func (p *parker) open() (err error) {
 
 func (p *parker) close() { _ = p.nest.file.Close() }
 
-// backgroundSleep arms for solicited events and sleeps until one comes, polling
-// after each, or until somebody drives. The lock is held, but not while asleep.
-func (e *Engine) backgroundSleep() {
+// backgroundOnDescriptors is backgroundSleep.
+func (e *Engine) backgroundOnDescriptors() {
 	n := e.back.park.nest
 	for !e.driving && !e.closed {
 		if !e.armAll(verbs.Solicited) {
@@ -51,11 +50,11 @@ func (e *Engine) backgroundSleep() {
 	}
 }
 
-// backgroundDisarm also sends the goroutine back to its ticks.
-func (e *Engine) backgroundDisarm() {
+// disarmOnDescriptors is backgroundDisarm.
+func (e *Engine) disarmOnDescriptors() {
 	n := e.back.park.nest
 	n.unhang(e.sleeper.inner)
 	_ = n.file.SetReadDeadline(time.Unix(1, 0))
-	e.unkick()
+	e.sleeper.unkick()
 	e.armAll(verbs.None)
 }

@@ -181,6 +181,9 @@ func (e *Engine) phase(i *idle) phase {
 	if i.rounds == 1 {
 		return phaseSpin // the clock can wait
 	}
+	if e.chans.on() {
+		return phaseSleep // the clock may stand still
+	}
 	now := time.Now()
 	if i.rounds == 2 {
 		i.since = now

@@ -20,6 +20,9 @@ type Config struct {
 	// Background starts the goroutine that sleeps for solicited events while
 	// nobody drives.
 	Background bool
+	// Channels makes the engine sleep on channels: for a device that is a
+	// verbs.Waker, and for testing/synctest.
+	Channels bool
 }
 
 // batch is how many completions one poll of a queue takes.
@@ -52,6 +55,7 @@ type Engine struct {
 	draining bool // drained is in use
 
 	sleeper sleeper
+	chans   chanSleeper
 	back    background
 }
 
@@ -69,15 +73,17 @@ type Flusher interface {
 	Flush() (done bool)
 }
 
-// New makes an engine. Wake descriptors are added with AddDevice.
+// New makes an engine. Its device is added with AddDevice.
 func New(c Config) (*Engine, error) {
 	e := &Engine{cfg: c}
-	if err := e.sleeper.open(); err != nil {
+	if c.Channels {
+		e.chans.open()
+	} else if err := e.sleeper.open(); err != nil {
 		return nil, err
 	}
 	if c.Background {
 		if err := e.startBackground(); err != nil {
-			e.sleeper.close()
+			e.closeSleeper()
 			return nil, err
 		}
 	}
@@ -114,7 +120,13 @@ func (e *Engine) Close() {
 	e.left = nil
 	e.mu.Unlock()
 	e.stopBackground()
-	e.sleeper.close()
+	e.closeSleeper()
+}
+
+func (e *Engine) closeSleeper() {
+	if !e.chans.on() {
+		e.sleeper.close()
+	}
 }
 
 // Lock takes the engine's lock, under which the devices' calls are made and the
@@ -123,9 +135,6 @@ func (e *Engine) Lock() { e.mu.Lock() }
 
 // Unlock gives it back.
 func (e *Engine) Unlock() { e.mu.Unlock() }
-
-// AddDevice adds a device's wake descriptors. Call it before anybody waits.
-func (e *Engine) AddDevice(d verbs.Device) error { return e.sleeper.add(d.WakeFDs()) }
 
 // AddRecv adds a receive CQ: it is polled whenever somebody drives.
 func (e *Engine) AddRecv(cq verbs.CQ, h Handler) { e.recv = append(e.recv, &source{cq: cq, handle: h}) }

@@ -18,20 +18,20 @@ type sleeper struct {
 	inner int
 	outer *nest
 	begin func() bool // hangs inner into outer
-	buf   [8]byte     // for reading kick; the lock is held
-	kick  int         // an eventfd: wakes the driver for things that no device tells
+	buf   [8]byte     // for reading bell; the lock is held
+	bell  int         // an eventfd: wakes the driver for things that no device tells
 }
 
 func (s *sleeper) open() (err error) {
-	s.inner, s.kick = -1, -1
+	s.inner, s.bell = -1, -1
 	if s.inner, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("progress: epoll_create: %w", err)
 	}
-	if s.kick, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+	if s.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		s.close()
 		return fmt.Errorf("progress: eventfd: %w", err)
 	}
-	if err = s.add([]int{s.kick}); err != nil {
+	if err = s.addFDs([]int{s.bell}); err != nil {
 		s.close()
 		return err
 	}
@@ -47,16 +47,19 @@ func (s *sleeper) close() {
 	if s.outer != nil {
 		_ = s.outer.file.Close()
 	}
-	for _, fd := range []int{s.inner, s.kick} {
+	for _, fd := range []int{s.inner, s.bell} {
 		if fd >= 0 {
 			_ = unix.Close(fd)
 		}
 	}
-	s.inner, s.kick, s.outer = -1, -1, nil
+	s.inner, s.bell, s.outer = -1, -1, nil
 }
 
-// add puts wake descriptors into the inner set, level-triggered.
-func (s *sleeper) add(fds []int) error {
+// add puts a device's wake descriptors into the inner set.
+func (s *sleeper) add(d verbs.Device) error { return s.addFDs(d.WakeFDs()) }
+
+// addFDs adds descriptors, level-triggered.
+func (s *sleeper) addFDs(fds []int) error {
 	for _, fd := range fds {
 		ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
 		if err := unix.EpollCtl(s.inner, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
@@ -126,9 +129,8 @@ func (n *nest) look(uintptr) bool {
 	return !n.begin()
 }
 
-// sleep arms all queues and sleeps until one has something, or the engine is
-// kicked. The lock is held when it is called and when it returns.
-func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
+// sleepOnDescriptors is sleep.
+func (e *Engine) sleepOnDescriptors(ctx context.Context, w *Waiter) error {
 	if !e.armAll(verbs.Any) {
 		return nil
 	}
@@ -147,7 +149,7 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 	e.mu.Lock()
 	e.asleep = false
 	e.resumeBackground()
-	e.unkick()
+	e.sleeper.unkick()
 	e.armAll(verbs.None)
 	e.count.Wakes++
 	if err != nil {
@@ -157,26 +159,6 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 		return nil
 	}
 	return ctx.Err()
-}
-
-// armAll arms the queues, or disarms them. It returns false, with all disarmed,
-// if something came meanwhile.
-func (e *Engine) armAll(ev verbs.Event) bool {
-	again := false
-	for _, s := range e.recv {
-		s.skip = 0
-		again = s.cq.Arm(ev) || again
-	}
-	if e.needs > 0 || len(e.pending) > 0 || ev == verbs.None {
-		for _, s := range e.send {
-			again = s.cq.Arm(ev) || again
-		}
-	}
-	if again && ev != verbs.None {
-		e.armAll(verbs.None)
-		return false
-	}
-	return true
 }
 
 // kickSleeper is kick for those who don't hold the lock, and may come late: the
@@ -192,14 +174,9 @@ func (e *Engine) kickSleeper() {
 // oneKick is what kick writes. Nobody changes it.
 var oneKick = [8]byte{1}
 
-// kick wakes a driver that sleeps.
-func (e *Engine) kick() {
-	_, _ = unix.Write(e.sleeper.kick, oneKick[:])
-}
+func (s *sleeper) kick() { _, _ = unix.Write(s.bell, oneKick[:]) }
 
-func (e *Engine) unkick() {
-	_, _ = unix.Read(e.sleeper.kick, e.sleeper.buf[:])
-}
+func (s *sleeper) unkick() { _, _ = unix.Read(s.bell, s.buf[:]) }
 
 // yieldThread gives the core to another process that wants it. It is a raw call:
 // of another one that takes long the runtime takes the processor away and gives it

@@ -6,22 +6,25 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/verbena-mpi/verbena/verbs"
 )
 
-// Without epoll there are no wake descriptors to wait on: the driver looks again
-// every millisecond, or when it is kicked.
+// Without epoll there are no wake descriptors to wait on: the driver of an engine
+// that doesn't sleep on channels looks again every millisecond, or when it is
+// kicked.
 type sleeper struct{ kicked chan struct{} }
 
 func (s *sleeper) open() error {
 	s.kicked = make(chan struct{}, 1)
 	return nil
 }
-func (s *sleeper) close()          {}
-func (s *sleeper) add([]int) error { return nil }
+func (s *sleeper) close()                 {}
+func (s *sleeper) add(verbs.Device) error { return nil }
 
 const nap = time.Millisecond
 
-func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
+func (e *Engine) sleepOnDescriptors(ctx context.Context, w *Waiter) error {
 	e.count.Sleeps++
 	e.asleep = true
 	e.mu.Unlock()
@@ -42,9 +45,9 @@ func (e *Engine) sleep(ctx context.Context, w *Waiter) error {
 	return ctx.Err()
 }
 
-func (e *Engine) kick() {
+func (s *sleeper) kick() {
 	select {
-	case e.sleeper.kicked <- struct{}{}:
+	case s.kicked <- struct{}{}:
 	default:
 	}
 }
@@ -56,6 +59,6 @@ type parker struct{}
 func (*parker) open() error { return nil }
 func (*parker) close()      {}
 
-// backgroundSleep polls once: the background goroutine's tick is the interval.
-func (e *Engine) backgroundSleep()  { e.poll() }
-func (e *Engine) backgroundDisarm() {}
+// backgroundOnDescriptors polls once: the background goroutine's tick is the interval.
+func (e *Engine) backgroundOnDescriptors() { e.poll() }
+func (e *Engine) disarmOnDescriptors()     {}

@@ -87,6 +87,21 @@ type Revoker interface {
 	Revoke() bool
 }
 
+// Waker is implemented by devices that have no wake descriptors.
+type Waker interface {
+	// Wake is a channel with room for one, which has something when an armed
+	// event has happened. Who receives it polls: it may come without cause.
+	Wake() <-chan struct{}
+}
+
+// Mortal is implemented by devices that can end as the death of their process
+// would, for ranks that fail and leave their process alive.
+type Mortal interface {
+	// Die breaks all connections: peers see StatusPeerDead. Only Close may
+	// follow.
+	Die()
+}
+
 // Attr are the limits of a device.
 type Attr struct {
 	Name       string // "shm", "sim", …

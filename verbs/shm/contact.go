@@ -340,3 +340,13 @@ func (d *Device) hangUp() {
 	}
 	d.news = nil
 }
+
+// Die implements verbs.Mortal: the connections end without a goodbye.
+func (d *Device) Die() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.contact.closed = true
+	for c := range d.contact.conns {
+		_ = c.Close()
+	}
+}

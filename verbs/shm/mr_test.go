@@ -78,7 +78,7 @@ func TestCloseWithDeadReader(t *testing.T) {
 				t.Fatal("no room")
 			}
 		}
-		a.d.die()
+		a.d.Die()
 		closed := make(chan error, 1)
 		go func() { closed <- m.Close() }()
 		select {

@@ -36,20 +36,9 @@ func harness(c Config) verbstest.Harness {
 			if err := nobody.Close(); err != nil {
 				t.Fatal(err)
 			}
-			net.Kill = func(i int) { net.Devices[i].(*Device).die() }
+			net.Kill = func(i int) { net.Devices[i].(*Device).Die() }
 			return net
 		},
-	}
-}
-
-// die ends the device as the death of its process would: its sockets close
-// without a goodbye.
-func (d *Device) die() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.contact.closed = true
-	for c := range d.contact.conns {
-		_ = c.Close()
 	}
 }
 

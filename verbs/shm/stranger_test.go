@@ -216,7 +216,7 @@ func TestNoiseOnConnection(t *testing.T) {
 	if n := descriptors() - before; n != opened {
 		t.Errorf("%d descriptors more than before, %d were opened here", n, opened)
 	}
-	b.d.die()
+	b.d.Die()
 	until(t, "the end", func() bool { return len(a.ends) > 0 }, a)
 	if a.ends[0].status != verbs.StatusPeerDead {
 		t.Errorf("ended with %v", a.ends[0].status)
