@@ -181,8 +181,12 @@ var needsOthers = map[string]bool{
 	"chan receive (nil chan)": true, "chan send (nil chan)": true,
 }
 
-// ours says whether a frame is this library's, and not a program's.
+// ours says whether a frame is this library's, and not a program's. Its tests are
+// programs.
 func ours(f gostack.Frame) bool {
+	if strings.Contains(f.Func, "_test.") {
+		return false
+	}
 	for _, p := range []string{"comm", "progress", "eager", "rendezvous", "srq", "verbs", "internal"} {
 		if f.InPackage(module + p) {
 			return true

@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/knobs"
 )
 
@@ -74,13 +75,13 @@ func pair(t testing.TB, c Config) (a, b *World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &testJob{n: 2, values: make([][]byte, 2), all: make(chan struct{}), aborted: make(chan struct{})}
+	job := bootstrap.NewLocal(2, "")
 	var errA, errB error
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 	defer cancel()
-	wg.Go(func() { a, errA = newWorld(ctx, testRank{j, 0}, 0, 2, s, silent()) })
-	wg.Go(func() { b, errB = newWorld(ctx, testRank{j, 1}, 1, 2, s, silent()) })
+	wg.Go(func() { a, errA = newWorld(ctx, job.Job(0), s, silent()) })
+	wg.Go(func() { b, errB = newWorld(ctx, job.Job(1), s, silent()) })
 	wg.Wait()
 	if err := errors.Join(errA, errB); err != nil {
 		t.Fatal(err)

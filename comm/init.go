@@ -17,6 +17,7 @@ import (
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/rendezvous"
 	"github.com/verbena-mpi/verbena/srq"
+	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // Version is the library's.
@@ -43,6 +44,9 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
 	}
+	if job := bootstrap.JobOf(ctx); job != nil {
+		return initLocal(ctx, job, s, log)
+	}
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
 	}
@@ -59,7 +63,7 @@ func Init(ctx context.Context, c Config) (*World, error) {
 	prof, err := startProfile(os.Getenv("VERBENA_PPROF"), job.Rank, log)
 	var w *World
 	if err == nil {
-		w, err = newWorld(ctx, job, job.Rank, job.Size, s, log)
+		w, err = newWorld(ctx, job, s, log)
 	}
 	if err != nil {
 		prof.stop()
@@ -76,15 +80,14 @@ func Init(ctx context.Context, c Config) (*World, error) {
 // uses.
 func ownCore() bool { return os.Getenv("VERBENA_OWN_CORE") == "1" }
 
-func newWorld(ctx context.Context, job job, rank, size int, s settings, log *logrus.Logger) (*World, error) {
-	w := &World{job: job, settings: s, log: log, rank: rank, size: size, limit: s.EagerLimit.value, living: size - 1}
+func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.Logger) (*World, error) {
+	w := &World{job: job, settings: s, log: log, rank: job.Rank, size: job.Size, limit: s.EagerLimit.value, living: job.Size - 1}
 	w.records.limit = s.Unexpected.value
-	var err error
-	w.eng, err = progress.New(progress.Config{OwnCore: ownCore(), Background: size > 1})
+	err := w.open()
 	if err != nil {
 		return nil, err
 	}
-	if size > 1 {
+	if w.size > 1 {
 		err = w.connect(ctx)
 	} else {
 		w.peers = []*peer{{}}
@@ -93,20 +96,37 @@ func newWorld(ctx context.Context, job job, rank, size int, s settings, log *log
 		w.shut()
 		return nil, err
 	}
-	w.all = w.newComm(worldContext, rank, w.peers, nil)
+	w.all = w.newComm(worldContext, w.rank, w.peers, nil)
 	return w, nil
 }
 
-// connect opens the device, tells the other ranks its address, and makes an
-// endpoint for each of them. Connections are made at the first message.
+// open opens the device, unless there is nobody to talk to, and the engine.
+func (w *World) open() (err error) {
+	local, alone := w.job.Local(), w.size == 1
+	if !alone {
+		if w.dev, err = openDevice(w.settings, w.size, local); err != nil {
+			return err
+		}
+	}
+	_, channels := w.dev.(verbs.Waker)
+	w.eng, err = progress.New(progress.Config{
+		OwnCore: ownCore() && local == nil, Background: !alone,
+		Channels: channels || alone && local != nil,
+	})
+	if err == nil && !alone {
+		if err = w.eng.AddDevice(w.dev); err != nil {
+			w.eng.Close()
+		}
+	}
+	if err != nil && !alone {
+		_ = w.dev.Close()
+	}
+	return err
+}
+
+// connect tells the other ranks the device's address, and makes an endpoint for
+// each of them. Connections are made at the first message.
 func (w *World) connect(ctx context.Context) (err error) {
-	w.dev, err = openDevice(w.settings, w.size)
-	if err != nil {
-		return err
-	}
-	if err := w.eng.AddDevice(w.dev); err != nil {
-		return err
-	}
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	w.eager, err = eager.New(w.eng, w.dev, eager.Config{

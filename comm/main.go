@@ -48,7 +48,7 @@ func Run(ctx context.Context, c Config, run RunFunc) error {
 	}
 	if err := w.run(ctx, run); err != nil {
 		w.job.Abort(exitCode(err), oneLine(err))
-		w.shut()
+		w.abandon()
 		return err
 	}
 	return nil

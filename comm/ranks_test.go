@@ -3,7 +3,6 @@ package comm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -12,50 +11,11 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"go.uber.org/goleak"
+
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// testJob joins the worlds of one process.
-type testJob struct {
-	mu      sync.Mutex
-	n       int
-	values  [][]byte
-	got     int
-	all     chan struct{}
-	aborted chan struct{}
-	once    sync.Once
-	why     string
-}
-
-type testRank struct {
-	*testJob
-	rank int
-}
-
-func (j testRank) Exchange(ctx context.Context, _ string, value []byte) ([][]byte, error) {
-	j.mu.Lock()
-	j.values[j.rank] = value
-	if j.got++; j.got == j.n {
-		close(j.all)
-	}
-	j.mu.Unlock()
-	select {
-	case <-j.all:
-		return j.values, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (j testRank) Abort(code int, why string) {
-	j.once.Do(func() {
-		j.why = fmt.Sprintf("rank %d: %d: %s", j.rank, code, why)
-		close(j.aborted)
-	})
-}
-
-func (j testRank) Close(context.Context) error { return nil }
 
 var testLimit = 60 * time.Second // for a run
 
@@ -79,12 +39,12 @@ func runErrors(t testing.TB, n int, c Config, body func(context.Context, *Comm) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &testJob{n: n, values: make([][]byte, n), all: make(chan struct{}), aborted: make(chan struct{})}
+	job := bootstrap.NewLocal(n, "")
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for r := range n {
 		wg.Go(func() {
-			w, err := newWorld(ctx, testRank{j, r}, r, n, s, log)
+			w, err := newWorld(ctx, job.Job(r), s, log)
 			if err != nil {
 				errs[r] = err
 				return

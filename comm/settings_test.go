@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
 
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
+
 	"github.com/verbena-mpi/verbena/internal/knobs"
 )
 
@@ -193,7 +195,7 @@ func TestPrintCounters(t *testing.T) {
 		t.Fatalf("%v, %s", err, &text)
 	}
 	text.Reset()
-	w, err := newWorld(context.Background(), testRank{&testJob{}, 0}, 0, 1, s, log)
+	w, err := newWorld(context.Background(), bootstrap.NewLocal(1, "").Job(0), s, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/control"
 	"github.com/verbena-mpi/verbena/internal/match"
 	"github.com/verbena-mpi/verbena/progress"
@@ -22,7 +24,7 @@ import (
 // and the communicator of all ranks. A process may have several in tests; nothing
 // is shared between them.
 type World struct {
-	job      job
+	job      *bootstrap.Job
 	settings settings
 	log      *logrus.Logger
 	rank     int
@@ -64,14 +66,6 @@ type World struct {
 	late            bool     // finishing, or something was freed
 	finishing       bool     // in Close
 	closed          bool
-}
-
-// job is what a world needs of its launcher: a *bootstrap.Job, or a stand-in
-// that joins the worlds of one process.
-type job interface {
-	Exchange(ctx context.Context, key string, value []byte) ([][]byte, error)
-	Abort(code int, why string)
-	Close(ctx context.Context) error
 }
 
 type counters struct{ Unexpected, Dropped, OrdinaryAllocs uint64 }
@@ -161,10 +155,14 @@ func (w *World) shut() {
 }
 
 // Abort ends the whole job, with a line that says why; it does not return. The
-// exit status is 1, or what an ExitCode method of err says.
+// exit status is 1, or what an ExitCode method of err says. Where ranks are
+// goroutines (commtest) it ends this one.
 func (w *World) Abort(err error) {
 	w.profile.stop()
 	w.job.Abort(exitCode(err), err.Error())
+	if w.job.Local() != nil {
+		runtime.Goexit() // the process has other ranks
+	}
 	os.Exit(exitCode(err))
 }
 

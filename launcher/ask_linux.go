@@ -139,19 +139,7 @@ func (a *answer) write(b *strings.Builder, rank int) {
 }
 
 // opText is an operation in words.
-func opText(o control.Op) string {
-	if o.Place == "" {
-		return o.String() + ", nobody waits for it"
-	}
-	s := o.String()
-	if o.Within != "" {
-		s += " in " + o.Within
-	}
-	if o.For > 0 {
-		s += fmt.Sprintf(", for %v", o.For.Round(100*time.Millisecond))
-	}
-	return s + ", at " + fromHere(o.Place)
-}
+func opText(o control.Op) string { return o.Text(fromHere(o.Place)) }
 
 func orUnknown(s string) string {
 	if s == "" {

@@ -37,6 +37,7 @@ type Job struct {
 	Control *control.Conn
 	Crash   *os.File
 
+	local   *Local      // of a rank that is a goroutine; then there is nothing below
 	client  *pmi.Client // nil in a job started alone
 	value   int         // most bytes of a PMI value
 	epoch   int         // exchanges so far
@@ -91,6 +92,10 @@ func (j *Job) Barrier(ctx context.Context) error {
 	if j.closed {
 		return ErrClosed
 	}
+	if j.local != nil {
+		_, err := j.Exchange(ctx, "barrier", nil)
+		return err
+	}
 	if j.client == nil {
 		return ctx.Err()
 	}
@@ -100,8 +105,12 @@ func (j *Job) Barrier(ctx context.Context) error {
 // Abort tells the launcher to end the job with this status and returns, within
 // a second or two whatever the launcher does. The caller then exits. Why is a
 // short sentence: verbrun prints it, and under other launchers Abort does, on
-// stderr.
+// stderr. A rank that is a goroutine dies.
 func (j *Job) Abort(code int, why string) {
+	if j.local != nil {
+		j.local.Kill(j.Rank, why)
+		return
+	}
 	if j.client == nil || !j.verbrun {
 		fmt.Fprintf(j.stderr, "rank %d: abort with status %d: %s\n", j.Rank, code, why)
 	}
@@ -120,6 +129,9 @@ func (j *Job) Close(ctx context.Context) error {
 		return nil
 	}
 	j.closed = true
+	if j.local != nil {
+		j.local.end(j.Rank, control.Finished, "")
+	}
 	if j.client == nil {
 		return nil
 	}

@@ -229,3 +229,19 @@ func (o Op) String() string {
 	}
 	return fmt.Sprintf("%s(peer %s, tag %s, %d B)", o.Call, name(o.Peer, "AnySource"), name(o.Tag, "AnyTag"), o.Bytes)
 }
+
+// Text is the operation with who waits for it, where and how long. The place is
+// o.Place as the reader finds it.
+func (o Op) Text(place string) string {
+	if o.Place == "" {
+		return o.String() + ", nobody waits for it"
+	}
+	s := o.String()
+	if o.Within != "" {
+		s += " in " + o.Within
+	}
+	if o.For > 0 {
+		s += fmt.Sprintf(", for %v", o.For.Round(100*time.Millisecond))
+	}
+	return s + ", at " + place
+}
