@@ -203,9 +203,9 @@ func TestFlushReportsLoss(t *testing.T) {
 		if err := Send(ctx, c, make([]byte, 100_000), 1, 2, Buffered); !errors.As(err, &gone) {
 			return fmt.Errorf("Send to a dead rank: %w", err)
 		}
-		return errors.New("as expected")
+		return errExpected
 	})
-	if errs[0] == nil || errs[0].Error() != "as expected" {
+	if errs[0] != errExpected {
 		t.Errorf("%v", errs[0])
 	}
 }

@@ -20,6 +20,7 @@ type Comm struct {
 	// Guarded by eng's lock.
 	deaths int    // of the world's, how many were looked at here
 	calls  uint32 // that make communicators, so far
+	pairs  *pairs // of partitioned sends and receives; nil without any
 }
 
 // newComm makes a communicator with a number that its members have agreed on.

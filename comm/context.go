@@ -12,10 +12,14 @@ const (
 	twin = 1 << 30
 	// creating is for those of Comm.Create, whose tags are the program's.
 	creating = 1 << 29
+	// announcing is for what partitioned sends say of themselves, whose tags are the
+	// program's, and partition for their partitions.
+	announcing = 1 << 28
+	partition  = announcing | hidden
 	// endContext is above the numbers of communicators.
 	endContext = 1 << 28
 
-	spaces = hidden | twin | creating
+	spaces = hidden | twin | creating | announcing
 )
 
 // Numbers that no call gives out.

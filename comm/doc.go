@@ -40,7 +40,8 @@
 // [TestSome], and [Completed], which ranges over them as they complete.
 //
 // Again and again: [SendInit], [RecvInit], whose [Persistent] is started by Start, or
-// several by [StartAll].
+// several by [StartAll]. In parts, which goroutines make ready one by one: [PsendInit],
+// [PrecvInit], and [Partitioned].
 //
 // Looking first: [Comm.Probe], [Comm.Iprobe]; [Comm.Mprobe] and [Comm.Improbe],
 // whose [Message] is received by [RecvMessage].

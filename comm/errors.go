@@ -14,6 +14,7 @@ var (
 	ErrTag       = errors.New("no such tag")
 	ErrType      = errors.New("the element type can't be sent")
 	ErrBuffer    = errors.New("the memory for buffered sends is full")
+	ErrPartition = errors.New("no such partition")
 	ErrDone      = errors.New("the request was waited for already")
 	ErrCanceled  = errors.New("the operation was canceled")
 	ErrVersion   = errors.New("ranks of different versions")

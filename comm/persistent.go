@@ -142,7 +142,8 @@ func (w *World) startPersistent(r *request, mode Mode) {
 }
 
 // StartAll starts all of them, in order, and appends their requests to requests, which
-// it returns: for [WaitAll] and its kin. If requests has room for them it allocates nothing.
+// it returns: for [WaitAll] and its kin. P is *Persistent or *Partitioned, or an
+// interface that both are. If requests has room for them it allocates nothing.
 //
 //	requests = comm.StartAll(requests[:0], halo)
 //	err := comm.WaitAll(ctx, requests...)

@@ -104,6 +104,8 @@ func TestRule10NeverStarted(t *testing.T) {
 		for range 100_000 {
 			SendInit(c, out, 0, 1)
 			RecvInit(c, in, 0, AnyTag)
+			PsendInit(c, out, 16, 0, 1)
+			PrecvInit(c, in, 16, 0, 1)
 		}
 		after, more := live()
 		if more != requests || after > before+64<<10 {
