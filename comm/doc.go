@@ -22,7 +22,8 @@
 //
 // Communicators: [Comm]; all of its ranks again [Comm.Dup], parts of them [Comm.Split],
 // those of one host [Comm.SplitShared], those of a [Group] [Comm.Create]; [Comm.Compare];
-// [Comm.Failed]; [Comm.Free].
+// [Comm.Failed]; [Comm.Free]. On a grid: [Comm.Cart], [Cart] with Shift for neighbours,
+// [DimsCreate].
 //
 // Blocking: [Send], [Recv]; of single values [SendOne], [RecvOne]; of any length
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together

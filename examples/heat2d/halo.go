@@ -9,21 +9,16 @@ import (
 // halo exchanges the borders of a block with its neighbours. Where there is none,
 // the neighbour is ProcNull, and the call does nothing.
 type halo struct {
-	c                     *comm.Comm
+	grid                  *comm.Cart
 	p                     *plate
 	up, down, left, right int
 	out, in               []float64 // a column, which isn't in one piece
 }
 
-func newHalo(c *comm.Comm, p *plate, rows, columns int) *halo {
-	y, x := c.Rank()/columns, c.Rank()%columns
-	at := func(y, x int) int {
-		if y < 0 || y == rows || x < 0 || x == columns {
-			return comm.ProcNull
-		}
-		return y*columns + x
-	}
-	h := &halo{c: c, p: p, up: at(y-1, x), down: at(y+1, x), left: at(y, x-1), right: at(y, x+1)}
+func newHalo(grid *comm.Cart, p *plate) *halo {
+	h := &halo{grid: grid, p: p}
+	h.up, h.down = grid.Shift(0, 1)
+	h.left, h.right = grid.Shift(1, 1)
 	h.out, h.in = make([]float64, p.height()), make([]float64, p.height())
 	return h
 }
@@ -32,10 +27,10 @@ func newHalo(c *comm.Comm, p *plate, rows, columns int) *halo {
 // there: up, down, left, right.
 func (h *halo) exchange(ctx context.Context) error {
 	p, last := h.p, h.p.height()-1
-	if _, err := comm.Sendrecv(ctx, h.c, p.row(0), h.up, tagBorder, p.row(last+1), h.down, tagBorder); err != nil {
+	if _, err := comm.Sendrecv(ctx, h.grid.Comm, p.row(0), h.up, tagBorder, p.row(last+1), h.down, tagBorder); err != nil {
 		return err
 	}
-	if _, err := comm.Sendrecv(ctx, h.c, p.row(last), h.down, tagBorder, p.row(-1), h.up, tagBorder); err != nil {
+	if _, err := comm.Sendrecv(ctx, h.grid.Comm, p.row(last), h.down, tagBorder, p.row(-1), h.up, tagBorder); err != nil {
 		return err
 	}
 	if err := h.columns(ctx, 1, h.left, p.width-1, h.right); err != nil {
@@ -50,7 +45,7 @@ func (h *halo) columns(ctx context.Context, from, dest, to, source int) error {
 	for y := range h.out {
 		h.out[y] = p.now[(y+1)*p.width+from]
 	}
-	_, err := comm.Sendrecv(ctx, h.c, h.out, dest, tagBorder, h.in, source, tagBorder)
+	_, err := comm.Sendrecv(ctx, h.grid.Comm, h.out, dest, tagBorder, h.in, source, tagBorder)
 	if err != nil || source == comm.ProcNull {
 		return err
 	}

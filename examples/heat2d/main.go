@@ -1,6 +1,6 @@
 // Command heat2d spreads heat over a plate that is cut into a block for each rank.
-// In each step the ranks exchange their borders with up to four neighbours; at the
-// end rank 0 collects the blocks, and compares them with a run of its own.
+// The ranks lie on a grid. In each step they exchange their borders with up to four
+// neighbours; at the end rank 0 collects the blocks, and compares them with a run of its own.
 //
 //	verbrun -n 4 ./examples/heat2d
 package main
@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/verbena-mpi/verbena/comm"
 )
@@ -23,17 +24,26 @@ const (
 )
 
 func run(ctx context.Context, c *comm.Comm) error {
-	rows, columns := shape(c.Size())
-	p := newPlate(blockOf(c.Rank(), rows, columns))
-	h := newHalo(c, p, rows, columns)
+	// As many blocks as there are ranks, as square as can be.
+	dims, err := comm.DimsCreate(c.Size(), []int{0, 0})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(dims) // wide rather than high: rows of memory are in one piece
+	grid, err := c.Cart(ctx, dims, nil)
+	if err != nil {
+		return err
+	}
+	p := newPlate(blockOf(grid, grid.Rank()))
+	h := newHalo(grid, p)
 	for range steps {
 		if err := h.exchange(ctx); err != nil {
 			return err
 		}
 		p.step()
 	}
-	if c.Rank() != 0 {
-		return comm.Send(ctx, c, p.inside(), 0, tagBlock)
+	if grid.Rank() != 0 {
+		return comm.Send(ctx, grid.Comm, p.inside(), 0, tagBlock)
 	}
 	whole := newPlate(block{0, side, 0, side})
 	for range steps {
@@ -41,39 +51,29 @@ func run(ctx context.Context, c *comm.Comm) error {
 	}
 	sum := 0.0
 	var got []float64
-	for r := range c.Size() {
+	for r := range grid.Size() {
 		part := p.inside()
 		if r > 0 {
 			var err error
-			if got, _, err = comm.RecvAppend(ctx, c, got[:0], r, tagBlock); err != nil {
+			if got, _, err = comm.RecvAppend(ctx, grid.Comm, got[:0], r, tagBlock); err != nil {
 				return err
 			}
 			part = got
 		}
-		heat, err := whole.compare(blockOf(r, rows, columns), part)
+		heat, err := whole.compare(blockOf(grid, r), part)
 		if err != nil {
 			return fmt.Errorf("rank %d: %w", r, err)
 		}
 		sum += heat
 	}
-	fmt.Printf("%d steps on %d x %d blocks: mean temperature %.6f, as in one block\n", steps, rows, columns, sum/(side*side))
+	fmt.Printf("%d steps on %d x %d blocks: mean temperature %.6f, as in one block\n", steps, dims[0], dims[1], sum/(side*side))
 	return nil
-}
-
-// shape cuts the plate into as many blocks as there are ranks, as square as can be.
-func shape(ranks int) (rows, columns int) {
-	for r := 1; r*r <= ranks; r++ {
-		if ranks%r == 0 {
-			rows = r
-		}
-	}
-	return rows, ranks / rows
 }
 
 // block is a part of the plate: rows from top to below bottom, columns likewise.
 type block struct{ top, bottom, left, right int }
 
-func blockOf(rank, rows, columns int) block {
-	y, x := rank/columns, rank%columns
-	return block{y * side / rows, (y + 1) * side / rows, x * side / columns, (x + 1) * side / columns}
+func blockOf(grid *comm.Cart, rank int) block {
+	at, of := grid.Coords(rank), grid.Dims()
+	return block{at[0] * side / of[0], (at[0] + 1) * side / of[0], at[1] * side / of[1], (at[1] + 1) * side / of[1]}
 }
