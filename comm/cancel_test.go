@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Receives and sends are given up all the time, in many goroutines, by contexts and
+// Rule 12: receives and sends are given up all the time, in many goroutines, by contexts and
 // by Cancel: what was given up has had no effect, everything else comes once, in
 // order, and nobody reads or writes a buffer after its call has returned. With
 // VERBENA_LONG=1 it takes 20,000 messages a pair, and the garbage collector never
@@ -215,7 +215,7 @@ func fill(b []uint32, v uint32) {
 	}
 }
 
-// A send to a rank that doesn't call in is given up at once, long or short; the next
+// Rule 12: a send to a rank that doesn't call in is given up at once, long or short; the next
 // one is what the rank gets.
 func TestSendGivenUp(t *testing.T) {
 	eachConfig(t, func(t *testing.T, cfg Config) {
@@ -271,7 +271,7 @@ func TestSendGivenUp(t *testing.T) {
 	})
 }
 
-// A receive that is canceled leaves its message to the next one; one that has its
+// Rule 12: a receive that is canceled leaves its message to the next one; one that has its
 // message completes.
 func TestCancelReceive(t *testing.T) {
 	eachConfig(t, func(t *testing.T, cfg Config) {

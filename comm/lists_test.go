@@ -67,7 +67,7 @@ func checkStatus(i int, s Status, err error) error {
 	return err
 }
 
-// Whatever a list is made of - zero requests, sends that are over at once, small
+// Rule 11: whatever a list is made of - zero requests, sends that are over at once, small
 // and large ones, receives - each call ends each active one once.
 func TestLists(t *testing.T) {
 	for name, collect := range collectors {
@@ -151,7 +151,7 @@ func TestFailedStatus(t *testing.T) {
 	})
 }
 
-// A list without active requests answers at once.
+// Rule 11: a list without active requests answers at once.
 func TestEmptyLists(t *testing.T) {
 	ctx := t.Context()
 	for _, list := range [][]Request{nil, {}, {{}, {}}} {
@@ -178,7 +178,7 @@ func TestEmptyLists(t *testing.T) {
 	}
 }
 
-// A request that was ended through a copy is an error, once, and never a hang.
+// Rule 11: a request that was ended through a copy is an error, once, and never a hang.
 func TestListsOfEnded(t *testing.T) {
 	run(t, 1, Config{}, func(ctx context.Context, c *Comm) error {
 		for name, collect := range collectors {
@@ -216,7 +216,7 @@ func TestListsOfEnded(t *testing.T) {
 	})
 }
 
-// While one index is complete at every call, the others have their turn too.
+// Rule 11: while one index is complete at every call, the others have their turn too.
 func TestNoIndexStarves(t *testing.T) {
 	run(t, 1, Config{}, func(ctx context.Context, c *Comm) error {
 		list, got := make([]Request, 4), make([]int, 4)

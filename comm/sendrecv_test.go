@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Everybody sends to the right and receives from the left, at any size, in
+// Rule 9: everybody sends to the right and receives from the left, at any size, in
 // buffers of its own and in place, alone and in company.
 func TestSendrecv(t *testing.T) {
 	eachConfig(t, func(t *testing.T, cfg Config) {
@@ -73,8 +73,8 @@ func TestSendrecvHalves(t *testing.T) {
 	})
 }
 
-// A context that ends leaves nothing behind of what was not matched, and one
-// half's failure ends the other.
+// Rules 9 and 12: a context that ends leaves nothing behind of what was not matched,
+// and one half's failure ends the other.
 func TestSendrecvEnds(t *testing.T) {
 	run(t, 1, Config{}, func(ctx context.Context, c *Comm) error {
 		ended, cancel := context.WithCancel(ctx)
@@ -122,4 +122,27 @@ func TestSendrecvEnds(t *testing.T) {
 	if errs[0] != nil && !errors.As(errs[0], &gone) {
 		t.Error(errs[0])
 	}
+}
+
+// Rule 9, with rule 8: both ways at once in every mode, with others and with oneself,
+// in place too, at every edge.
+func TestRule9Modes(t *testing.T) {
+	pairsAndSelf(t, func(ctx context.Context, c *Comm, peer int) error {
+		for _, mode := range []Mode{Standard, Sync, Buffered, ReadyMode} {
+			for i, n := range edges {
+				out, in, want := make([]byte, n), make([]byte, n), make([]byte, n)
+				pattern(out, 100*c.Rank()+i)
+				pattern(want, 100*peer+i)
+				s, err := Sendrecv(ctx, c, out, peer, i, in, peer, i, mode)
+				if err != nil || (s != Status{peer, i, int64(n)}) || !bytes.Equal(in, want) {
+					return fmt.Errorf("Sendrecv, %v, %d bytes: %+v, %w", mode, n, s, err)
+				}
+				s, err = SendrecvReplace(ctx, c, out, peer, i, AnySource, i, mode)
+				if err != nil || (s != Status{peer, i, int64(n)}) || !bytes.Equal(out, want) {
+					return fmt.Errorf("SendrecvReplace, %v, %d bytes: %+v, %w", mode, n, s, err)
+				}
+			}
+		}
+		return nil
+	})
 }
