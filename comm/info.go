@@ -24,11 +24,42 @@ type Info struct {
 // Setting is a setting as it is used.
 type Setting struct{ Name, Value, Origin string }
 
-// PeerInfo describes a rank.
+// PeerInfo describes a rank, as far as it is known when it is asked for.
 type PeerInfo struct {
-	Rank int
-	Host string // "" in a world of one
-	Lost error  // why it is gone; nil while it isn't
+	Rank     int
+	Host     string // its name; "" in a world of one
+	SameHost bool   // it can share memory with this rank, whatever the names of hosts
+	Device   string // that leads to it; "self" for this rank
+	Lost     error  // why it is gone; nil while it isn't
+
+	// Connected: there is a connection to it. They are made at the first message, and
+	// what follows isn't known before.
+	Connected bool
+	// SingleCopy: large messages from it can be read from its memory without a copy in
+	// between, since the system allows it.
+	SingleCopy bool
+	// Way is how large messages from it come at present: "stream" or "copy" (a single
+	// copy) in shared memory, "auto" while that is being found out; "" if the device
+	// has no choice. Messages in memory from Alloc are read directly.
+	Way string
+}
+
+// info describes a rank. The lock is held.
+func (w *World) info(p *peer) PeerInfo {
+	i := PeerInfo{Rank: p.rank, Host: p.host, SameHost: p.machine == w.peers[w.rank].machine, Device: "self"}
+	if p.lost != nil {
+		i.Lost = p.lost
+	}
+	if p.ep == nil {
+		return i
+	}
+	i.Device = w.dev.Attr().Name
+	if q, ok := p.ep.QP().(verbs.Reader); ok {
+		var r verbs.Reading
+		r, i.Connected = q.Reading()
+		i.SingleCopy, i.Way = r.SingleCopy, r.Way
+	}
+	return i
 }
 
 // Info returns a copy of the present state.
@@ -37,14 +68,10 @@ func (w *World) Info() Info {
 	defer w.eng.Unlock()
 	i := Info{Version: Version, Rank: w.rank, Size: w.size, Settings: w.settings.list(), Counters: w.counters()}
 	for _, p := range w.peers {
-		pi := PeerInfo{Rank: p.rank, Host: p.host}
-		if p.lost != nil {
-			pi.Lost = p.lost
-		}
 		if p.ep != nil {
 			i.Inline = p.ep.Inline()
 		}
-		i.Peers = append(i.Peers, pi)
+		i.Peers = append(i.Peers, w.info(p))
 	}
 	if w.dev != nil {
 		i.Device = w.dev.Attr().Name

@@ -267,6 +267,22 @@ type Completion struct {
 	Data   []byte // header and payload of a received message, contiguous, 8-aligned
 }
 
+// Reader is implemented by queue pairs that can say how their reads travel.
+type Reader interface {
+	// Reading says what is known now; nothing before there is a connection.
+	Reading() (r Reading, connected bool)
+}
+
+// Reading is how a queue pair's reads travel.
+type Reading struct {
+	// SingleCopy: the peer's memory can be read without a copy in between, whatever
+	// memory it is.
+	SingleCopy bool
+	// Way is that of large reads at present, in the device's words; "auto" if it is
+	// still being found out.
+	Way string
+}
+
 // Counted is implemented by devices that count what they do.
 type Counted interface {
 	// Counters calls yield for each counter by name.
