@@ -63,3 +63,29 @@ func TestAnswer(t *testing.T) {
 		return WaitAll(ctx, done, q)
 	})
 }
+
+// An answer names ranks as the world does, whatever communicator they are waited for
+// on: the launcher knows no other ranks.
+func TestAnswerInPart(t *testing.T) {
+	run(t, 3, Config{}, func(ctx context.Context, c *Comm) error {
+		d, err := c.Split(ctx, c.Rank()/2, -c.Rank()) // 1 and 0; 2
+		if err != nil || c.Rank() == 2 {
+			return err
+		}
+		if c.Rank() == 1 {
+			if _, err := Recv(ctx, c, []byte{0}, 0, 1); err != nil {
+				return err
+			}
+			return Send(ctx, d, make([]byte, 4), 1, 7)
+		}
+		q := Irecv(d, make([]byte, 5), 0, 7)
+		want := control.Message{Kind: control.Pending, ID: 3, Op: control.Op{Call: "Irecv", Peer: 1, Tag: 7, Bytes: 5}}
+		if all := c.World().answer(3); len(all) != 2 || all[0] != want {
+			t.Errorf("%+v", all)
+		}
+		if err := Send(ctx, c, []byte{1}, 1, 1); err != nil {
+			return err
+		}
+		return WaitAll(ctx, q)
+	})
+}
