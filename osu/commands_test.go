@@ -60,7 +60,7 @@ func build() (string, error) {
 		return "", err
 	}
 	args := []string{"build", "-o", dir + "/", "../launcher/verbrun"}
-	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "init", "hello"} {
+	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "init", "hello", "latency_persistent", "bw_persistent", "partitioned_latency"} {
 		args = append(args, "./"+name)
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
@@ -121,17 +121,26 @@ func TestTables(t *testing.T) {
 		{"bw", "-c -a alloc -z", "# Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P90 Tail BW(MB/s) P99 Tail BW(MB/s)", "N Pass N N N", ""},
 		{"bibw", "", "# Size      Bandwidth (MB/s)", "N", ""},
 		{"bibw", "-c -b multiple", "# Size      Bandwidth (MB/s)        Validation", "N Pass", ""},
+		{"latency_persistent", "", "# Size       Avg Latency(us)", "N", ""},
+		{"latency_persistent", "-c", "# Size       Avg Latency(us)        Validation", "N Pass", ""},
+		{"bw_persistent", "", "# Size      Bandwidth (MB/s)", "N", ""},
+		{"bw_persistent", "-c -b multiple", "# Size      Bandwidth (MB/s)        Validation", "N Pass", ""},
+		{"partitioned_latency", "", "# Size       Avg Latency(us)", "N", ""},
+		{"partitioned_latency", "-c", "# Size       Avg Latency(us)        Validation", "N Pass", ""},
 		{"multi_lat", "", "# Size       Avg Latency(us)", "N", ""},
 		{"multi_lat", "-c -z99 -p 1", "# Size       Avg Latency(us)        Validation  P99 Tail Lat(us)", "N Pass N", ""},
 		{"mbw_mr", "", "# Size                  MB/s        Messages/s", "N N", "# [ pairs: 1 ] [ window size: 64 ]"},
 		{"mbw_mr", "-c -R 0 -W 8", "# Size                  MB/s        Validation", "N Pass", "# [ pairs: 1 ] [ window size: 8 ]"},
 	}
 	titles := map[string]string{
-		"latency":   "OSU MPI Latency Test",
-		"bw":        "OSU MPI Bandwidth Test",
-		"bibw":      "OSU MPI Bi-Directional Bandwidth Test",
-		"multi_lat": "OSU MPI Multi Latency Test",
-		"mbw_mr":    "OSU MPI Multiple Bandwidth / Message Rate Test",
+		"latency":             "OSU MPI Latency Test",
+		"bw":                  "OSU MPI Bandwidth Test",
+		"bibw":                "OSU MPI Bi-Directional Bandwidth Test",
+		"latency_persistent":  "OSU MPI Latency Persistent Test",
+		"bw_persistent":       "OSU MPI Bandwidth Persistent Test",
+		"partitioned_latency": "OSU MPI Partitioned Latency Test",
+		"multi_lat":           "OSU MPI Multi Latency Test",
+		"mbw_mr":              "OSU MPI Multiple Bandwidth / Message Rate Test",
 	}
 	number := regexp.MustCompile(`\d+\.\d\d\b`)
 	for _, tt := range tests {
