@@ -43,6 +43,12 @@ func (w *World) giveBack(r *request) {
 	key := match.Key{Context: r.recv.Key().Context, Source: int32(p.rank), Tag: int32(r.status.Tag)}
 	u, d := w.newDetail(key)
 	d.from, d.offer, d.at = p, r.pull.Offered(), r.place
+	if w.types.checked {
+		d.note = rawNote
+		if r.typing != nil {
+			d.note = r.typing.note
+		}
+	}
 	if next := w.table.Offer(key); next != nil {
 		if !w.takeUnexpected(next, u) {
 			w.again(next)

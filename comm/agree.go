@@ -24,7 +24,7 @@ var errDiffer = errors.New("the ranks are in different calls, or name different 
 // spread gives what rank 0 has in buf to all, by doubling: in each round those that
 // have it tell as many others. ⌈log₂ size⌉ rounds.
 func spread[T any](ctx context.Context, c *Comm, op string, buf []T, tag int) error {
-	b, err := bytesOf(c.world, buf)
+	b, err := rawBytes(c.world, buf)
 	for k := 1; k < c.size && err == nil; k *= 2 {
 		switch {
 		case c.rank < k && c.rank+k < c.size:
@@ -44,7 +44,7 @@ func gather[T any](ctx context.Context, c *Comm, op string, mine T, tag int) ([]
 	n := c.size
 	got := make([]T, n) // of this rank, of the next one, …
 	got[0] = mine
-	b, err := bytesOf(c.world, got)
+	b, err := rawBytes(c.world, got)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func Alloc[T any](c *Comm, n int) []T {
 	w := c.world
 	var t T
 	size := int(unsafe.Sizeof(t))
-	if _, err := bytesOf[T](w, nil); err != nil {
+	if _, err := rawBytes[T](w, nil); err != nil {
 		panic(c.fail("Alloc", noPeer, 0, nil, err))
 	}
 	w.eng.Lock()

@@ -16,7 +16,9 @@ import (
 // is an error, ErrType, and is lost.
 func RecvAppend[T any](ctx context.Context, c *Comm, buf []T, peer, tag int) ([]T, Status, error) {
 	w := c.world
-	if b, err := bytesOf(w, buf); err != nil {
+	b, err := bytesOf(w, buf)
+	kind, err := w.types.kind(elemOf[T](), err)
+	if err != nil {
 		return buf, Status{}, c.fail("RecvAppend", peer, tag, b, err)
 	}
 	status, u, err := c.claim(ctx, "RecvAppend", peer, tag)
@@ -35,7 +37,7 @@ func RecvAppend[T any](ctx context.Context, c *Comm, buf []T, peer, tag int) ([]
 	}
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	taken, err := c.take("RecvAppend", &view{buf: room}, status, u)
+	taken, err := c.take("RecvAppend", &view{buf: room, kind: kind}, status, u)
 	switch {
 	case odd != nil:
 		return buf, status, c.fail("RecvAppend", status.Source, status.Tag, room, odd)

@@ -34,7 +34,7 @@ type buffer struct {
 
 // sendBuffered is a send in Buffered mode. The arguments have been checked; the error
 // is the cause alone. The lock is held.
-func (w *World) sendBuffered(c *Comm, op string, b []byte, peer, tag int) error {
+func (w *World) sendBuffered(c *Comm, op string, b []byte, peer, tag int, o options) error {
 	p := c.peers[peer]
 	small := len(b) <= w.limit
 	if p.open != nil && small && !w.closed && p.open.Send(c.context, int32(tag), b) {
@@ -42,7 +42,7 @@ func (w *World) sendBuffered(c *Comm, op string, b []byte, peer, tag int) error 
 	}
 	r := w.getInner(c, op, peer, tag, b)
 	if p.ep == nil && small { // it is copied where it arrives
-		w.startSend(r, p, c.context, Standard)
+		w.startSend(r, p, c.context, o)
 		err := r.err
 		w.putInner(r)
 		return err
@@ -52,7 +52,7 @@ func (w *World) sendBuffered(c *Comm, op string, b []byte, peer, tag int) error 
 		return err
 	}
 	m := w.hold(r)
-	w.startSend(r, p, c.context, Standard)
+	w.startSend(r, p, c.context, o)
 	if !r.done {
 		r.on, m.left.Left = &m.left, 1
 		return nil

@@ -57,6 +57,9 @@
 // same receive arrive in the order in which they were sent. Receives are matched
 // in the order in which they were posted.
 //
+// Whether the two sides mean the same element type is not looked at, unless
+// [Config.CheckTypes] says so: then a receive of another type than the message's fails.
+//
 // Calls may be made from any number of goroutines. Blocking calls take a context;
 // one that ends is looked at while waiting only.
 //

@@ -12,7 +12,7 @@ var (
 	ErrShort     = errors.New("the message is shorter than the value")
 	ErrRank      = errors.New("no such rank")
 	ErrTag       = errors.New("no such tag")
-	ErrType      = errors.New("the element type can't be sent")
+	ErrType      = errors.New("the element type can't be sent") // or is another than the message's: see Config.CheckTypes
 	ErrBuffer    = errors.New("the memory for buffered sends is full")
 	ErrPartition = errors.New("no such partition")
 	ErrDone      = errors.New("the request was waited for already")

@@ -214,3 +214,55 @@ func ExampleComm_Dup() {
 	})
 	// Output: 1 2
 }
+
+// A column of a matrix is described once, and sent and received where it lies. Here it
+// goes to the left edge of a wider matrix; under verbrun -n 2, to the other rank's.
+func ExampleStrided() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		const rows = 3
+		from := []float64{
+			1, 2, 3,
+			4, 5, 6,
+			7, 8, 9,
+		}
+		into := make([]float64, rows*4)
+		to := (c.Rank() + 1) % c.Size()
+		// Column 2 of three, column 0 of four: slicing says where the layout begins.
+		if _, err := comm.Sendrecv(
+			ctx, c, from[2:], to, 7, into, comm.AnySource, 7,
+			comm.Strided(rows, 1, 3), comm.Strided(rows, 1, 4),
+		); err != nil {
+			return err
+		}
+		for i := range rows {
+			fmt.Println(into[4*i : 4*i+4])
+		}
+		return nil
+	})
+	// Output:
+	// [3 0 0 0]
+	// [6 0 0 0]
+	// [9 0 0 0]
+}
+
+// A part of an array in any number of dimensions; the other side may have it in another
+// shape, or side by side.
+func ExampleSubarray() {
+	comm.Main(func(ctx context.Context, c *comm.Comm) error {
+		board := []byte("abcdefghijklmnop") // four rows of four
+		corner, err := comm.Subarray([]int{4, 4}, []int{2, 2}, []int{2, 2})
+		if err != nil {
+			return err
+		}
+		if err := comm.Send(ctx, c, board, c.Rank(), 0, corner); err != nil {
+			return err
+		}
+		got := make([]byte, 4)
+		if _, err := comm.Recv(ctx, c, got, c.Rank(), 0); err != nil {
+			return err
+		}
+		fmt.Printf("%s\n", got)
+		return nil
+	})
+	// Output: klop
+}

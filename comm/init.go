@@ -30,7 +30,8 @@ type card struct {
 	Host     string
 	Machine  []byte // the same exactly for ranks that can share memory
 	Addr     []byte
-	Credits  int // messages that each peer may send this rank to begin with
+	Types    bool // messages say of what element type they are
+	Credits  int  // messages that each peer may send this rank to begin with
 }
 
 // Init connects this process to its job's other ranks: those that the launcher
@@ -83,6 +84,7 @@ func ownCore() bool { return os.Getenv("VERBENA_OWN_CORE") == "1" }
 func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.Logger) (*World, error) {
 	w := &World{job: job, settings: s, log: log, rank: job.Rank, size: job.Size, limit: s.EagerLimit.value, living: job.Size - 1}
 	w.records.limit = s.Unexpected.value
+	w.types.checked = s.CheckTypes.value
 	err := w.open()
 	if err != nil {
 		return nil, err
@@ -129,13 +131,18 @@ func (w *World) open() (err error) {
 func (w *World) connect(ctx context.Context) (err error) {
 	w.eng.Lock()
 	defer w.eng.Unlock()
+	var upper eager.Upper = w
+	limit := w.limit
+	if w.types.checked {
+		upper, limit = noted{w}, limit+eager.NoteSize
+	}
 	w.eager, err = eager.New(w.eng, w.dev, eager.Config{
-		Inline: w.settings.MaxInline.value, Limit: w.limit, Depth: 128, Bounce: 64,
+		Inline: w.settings.MaxInline.value, Limit: limit, Depth: 128, Bounce: 64,
 		Recv: srq.Config{
 			Mode: w.settings.Recv.value, Slots: w.settings.Slots.value,
 			Peers: w.size - 1, Overcommit: w.settings.Overcommit.value,
 		},
-	}, w)
+	}, upper)
 	if err != nil {
 		return err
 	}
@@ -144,7 +151,10 @@ func (w *World) connect(ctx context.Context) (err error) {
 	if err != nil {
 		host = "unknown"
 	}
-	mine, err := json.Marshal(card{Version: Version, Protocol: eager.Version, Host: host, Machine: machine(), Addr: w.dev.Addr(), Credits: w.eager.Credits()})
+	mine, err := json.Marshal(card{
+		Version: Version, Protocol: eager.Version, Types: w.types.checked,
+		Host: host, Machine: machine(), Addr: w.dev.Addr(), Credits: w.eager.Credits(),
+	})
 	if err != nil {
 		return err
 	}
@@ -176,6 +186,9 @@ func (w *World) readCard(rank int, b []byte) (c card, err error) {
 	if c.Credits < 1 || c.Credits > 1<<20 {
 		return c, fmt.Errorf("rank %d published %d credits, which can't be", rank, c.Credits)
 	}
+	if c.Types != w.types.checked {
+		return c, fmt.Errorf("%w: rank %d on %s: %v; rank %d: %v", errTypesDiffer, rank, c.Host, c.Types, w.rank, w.types.checked)
+	}
 	return c, nil
 }
 
@@ -192,8 +205,12 @@ func (w *World) newPeer(rank int, b []byte) (*peer, error) {
 		return nil, fmt.Errorf("rank %d on %s: %w", rank, c.Host, errNoDevice)
 	}
 	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank), c.Credits)
-	p.open = p.ep
+	if !w.types.checked { // else nothing is sent that has no note
+		p.open = p.ep
+	}
 	return p, err
 }
+
+var errTypesDiffer = errors.New("Config.CheckTypes, or VERBENA_CHECK_TYPES, is not the same in all ranks")
 
 var errNoDevice = errors.New("no device reaches it (shared memory needs the same host, network namespace and user)")

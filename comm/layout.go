@@ -80,8 +80,9 @@ func (l *Layout) Extent() int { return l.places.Extent() }
 type view struct {
 	places *layout.Layout // nil: buf is the message's
 	buf    []byte
-	size   int // bytes of an element
-	length int // bytes of the message
+	size   int   // bytes of an element
+	length int   // bytes of the message
+	kind   *kind // of a receive, where element types are compared
 }
 
 // view checks that the layout's elements are in a buffer. A nil layout is all of it.
@@ -99,7 +100,7 @@ func (l *Layout) view(buf []byte, size int) (view, error) {
 	if start, n, ok := l.places.Contiguous(); ok {
 		return view{buf: buf[start*size : (start+n)*size], length: length}, nil
 	}
-	return view{&l.places, buf, size, length}, nil
+	return view{places: &l.places, buf: buf, size: size, length: length}, nil
 }
 
 // target is view for a buffer that is to be written.

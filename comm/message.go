@@ -69,11 +69,8 @@ func (c *Comm) Improbe(peer, tag int) (*Message, bool, error) {
 // It may be called concurrently: one of those that want the same message gets it.
 func RecvMessage[T any](ctx context.Context, m *Message, buf []T, opts ...Option) (Status, error) {
 	b, err := bytesOf(m.comm.world, buf)
-	if err != nil {
-		return Status{}, m.comm.fail("RecvMessage", m.status.Source, m.status.Tag, b, err)
-	}
-	if len(opts) != 0 {
-		return m.recvWith(ctx, b, elemSize[T](), opts)
+	if err != nil || len(opts) != 0 {
+		return m.recvWith(ctx, operand{b, elemOf[T](), err}, opts)
 	}
 	return m.recv(ctx, &view{buf: b})
 }

@@ -11,12 +11,14 @@ import (
 // It may be called concurrently. Its errors are those of [Send].
 func SendOne[T any](ctx context.Context, c *Comm, v T, peer, tag int) error {
 	w := c.world
-	if b, err := bytesOf[T](w, nil); err != nil {
-		return c.fail("SendOne", peer, tag, b, err)
-	}
+	_, err := bytesOf[T](w, nil)
 	s := w.scratch(len(valueBytes(&v)))
 	copy(s.b, valueBytes(&v))
-	err := c.send(ctx, "SendOne", c.context, s.b, peer, tag)
+	if err != nil {
+		err = c.sendWith(ctx, "SendOne", operand{s.b, elemOf[T](), err}, peer, tag, nil)
+	} else {
+		err = c.send(ctx, "SendOne", c.context, s.b, peer, tag)
+	}
 	if err == nil {
 		w.drop(s)
 	}
@@ -32,11 +34,14 @@ func SendOne[T any](ctx context.Context, c *Comm, v T, peer, tag int) error {
 func RecvOne[T any](ctx context.Context, c *Comm, peer, tag int) (T, Status, error) {
 	var v, zero T
 	w := c.world
-	if b, err := bytesOf[T](w, nil); err != nil {
-		return zero, Status{}, c.fail("RecvOne", peer, tag, b, err)
-	}
+	_, err := bytesOf[T](w, nil)
 	s := w.scratch(len(valueBytes(&v)))
-	status, err := c.recv(ctx, "RecvOne", c.context, s.b, peer, tag)
+	var status Status
+	if err != nil {
+		status, err = c.recvWith(ctx, "RecvOne", operand{s.b, elemOf[T](), err}, peer, tag, nil)
+	} else {
+		status, err = c.recv(ctx, "RecvOne", c.context, s.b, peer, tag)
+	}
 	if err != nil {
 		return zero, status, err
 	}

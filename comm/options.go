@@ -57,6 +57,7 @@ var ErrOption = errors.New("the option does not fit")
 type options struct {
 	mode   Mode
 	layout *Layout // of the buffer; in Sendrecv of the one that is sent
+	kind   *kind   // of what is sent, where element types are compared
 	second *Layout // in Sendrecv, of the one that is received into
 }
 

@@ -48,8 +48,8 @@ const maxPartitions = 1 << 20
 // its Ready until the round's Wait. A bad argument comes out of each Wait; among them a
 // buf that isn't parts times the same number of elements.
 func PsendInit[T any](c *Comm, buf []T, parts, peer, tag int) *Partitioned {
-	b, err := bytesOf(c.world, buf)
-	return c.partitioned("PsendInit", false, b, elemSize[T](), parts, peer, tag, err)
+	b, err := rawBytes(c.world, buf)
+	return c.partitioned("PsendInit", false, b, elemOf[T]().size, parts, peer, tag, err)
 }
 
 // PrecvInit makes a receive into buf in so many equal partitions. Nothing is received
@@ -60,8 +60,8 @@ func PsendInit[T any](c *Comm, buf []T, parts, peer, tag int) *Partitioned {
 // The send must be of as many bytes as buf has: if it is of more the round fails with
 // ErrTruncated, and what fits is received; if it is of less, with ErrShort.
 func PrecvInit[T any](c *Comm, buf []T, parts, peer, tag int) *Partitioned {
-	b, err := bytesOf(c.world, buf)
-	return c.partitioned("PrecvInit", true, b, elemSize[T](), parts, peer, tag, err)
+	b, err := rawBytes(c.world, buf)
+	return c.partitioned("PrecvInit", true, b, elemOf[T]().size, parts, peer, tag, err)
 }
 
 func (c *Comm) partitioned(op string, recv bool, b []byte, size, parts, peer, tag int, err error) *Partitioned {

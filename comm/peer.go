@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/verbena-mpi/verbena/eager"
@@ -82,6 +83,10 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 		w.astray(p)
 		return
 	}
+	if (len(body) > eager.ExtensionSize) != w.types.checked {
+		w.distrust(p, errNote)
+		return
+	}
 	if x.Length > 1<<62 {
 		w.distrust(p, errLength)
 		return
@@ -90,6 +95,9 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	u, d := w.newDetail(key)
 	r, at := w.table.Arrive(key)
 	d.from, d.offer, d.at = p, x, at
+	if w.types.checked {
+		d.note = bytes.Clone(body[eager.ExtensionSize:])
+	}
 	if r != nil {
 		if !w.takeUnexpected(r, u) {
 			w.again(r)
@@ -121,6 +129,7 @@ func (w *World) astray(p *peer) {
 var (
 	errOrder  = errors.New("a message out of order")
 	errLength = errors.New("a message of over 2⁶² bytes")
+	errNote   = errors.New("a message that says something of its type, or doesn't, against the settings")
 )
 
 // Read implements eager.Upper.

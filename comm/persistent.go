@@ -19,8 +19,9 @@ type Persistent struct {
 	peer int
 	tag  int
 	recv bool
-	mode Mode
 	err  error // of the arguments
+
+	options options // of a send
 
 	last Request // that Start has returned; guarded by eng's lock
 }
@@ -33,10 +34,7 @@ type Persistent struct {
 // It may be called concurrently.
 func SendInit[T any](c *Comm, buf []T, peer, tag int, opts ...Option) *Persistent {
 	b, err := bytesOf(c.world, buf)
-	if err != nil {
-		return c.notInit("SendInit", b, peer, tag, err)
-	}
-	return c.sendInit(b, elemSize[T](), peer, tag, opts)
+	return c.sendInit(operand{b, elemOf[T](), err}, peer, tag, opts)
 }
 
 // RecvInit makes a receive into buf that can be started any number of times. Nothing is
@@ -46,31 +44,21 @@ func SendInit[T any](c *Comm, buf []T, peer, tag int, opts ...Option) *Persisten
 // It may be called concurrently.
 func RecvInit[T any](c *Comm, buf []T, peer, tag int, opts ...Option) *Persistent {
 	b, err := bytesOf(c.world, buf)
-	if err != nil {
-		return c.notInit("RecvInit", b, peer, tag, err)
-	}
-	return c.recvInit(b, elemSize[T](), peer, tag, opts)
+	return c.recvInit(operand{b, elemOf[T](), err}, peer, tag, opts)
 }
 
-func (c *Comm) sendInit(b []byte, size, peer, tag int, opts []Option) *Persistent {
-	o, err := sendOptions(opts, 1)
-	if err == nil {
-		err = c.checkTo(peer, tag)
-	}
-	var v view
-	if err == nil {
-		v, err = o.layout.view(b, size)
-	}
+func (c *Comm) sendInit(b operand, peer, tag int, opts []Option) *Persistent {
+	v, o, err := c.sendArgs(b, peer, tag, opts, 1)
 	if err != nil {
-		return c.notInit("SendInit", b, peer, tag, err)
+		return c.notInit("SendInit", b.b, peer, tag, err)
 	}
-	return &Persistent{comm: c, op: "SendInit", view: v, peer: peer, tag: tag, mode: o.mode}
+	return &Persistent{comm: c, op: "SendInit", view: v, peer: peer, tag: tag, options: o}
 }
 
-func (c *Comm) recvInit(b []byte, size, peer, tag int, opts []Option) *Persistent {
-	v, err := c.recvView(b, size, peer, tag, opts)
+func (c *Comm) recvInit(b operand, peer, tag int, opts []Option) *Persistent {
+	v, err := c.recvArgs(b, peer, tag, opts)
 	if err != nil {
-		return c.notInit("RecvInit", b, peer, tag, err)
+		return c.notInit("RecvInit", b.b, peer, tag, err)
 	}
 	return &Persistent{comm: c, op: "RecvInit", view: v, peer: peer, tag: tag, recv: true}
 }
@@ -116,7 +104,7 @@ func (p *Persistent) Start() Request {
 		r.spread(&p.view)
 		w.startRecv(r, c.context)
 	default:
-		w.startPersistent(r, p.mode)
+		w.startPersistent(r, p.options)
 	}
 	return q
 }
@@ -126,18 +114,18 @@ func (q Request) started() bool { return q.r != nil && q.r.gen == q.gen }
 
 // startPersistent starts a send. Unlike Isend's it has a request also when it is over
 // at once: whether it was waited for must be known. The lock is held.
-func (w *World) startPersistent(r *request, mode Mode) {
+func (w *World) startPersistent(r *request, o options) {
 	c := r.comm
 	p := c.peers[r.peer]
 	switch {
-	case mode == Buffered:
+	case o.mode == Buffered:
 		r.status = Status{r.peer, r.tag, int64(len(r.buf))}
-		r.complete(w.sendBuffered(c, r.op, r.buf, r.peer, r.tag))
-	case mode != Sync && p.open != nil && len(r.buf) <= w.limit && !w.closed && p.open.Send(c.context, int32(r.tag), r.buf):
+		r.complete(w.sendBuffered(c, r.op, r.buf, r.peer, r.tag, o))
+	case o.mode != Sync && p.open != nil && len(r.buf) <= w.limit && !w.closed && p.open.Send(c.context, int32(r.tag), r.buf):
 		r.status = Status{r.peer, r.tag, int64(len(r.buf))}
 		r.complete(nil)
 	default:
-		w.startSend(r, p, c.context, mode)
+		w.startSend(r, p, c.context, o)
 	}
 }
 

@@ -136,5 +136,5 @@ func (p *Partitioned) sendPiece(i int, space uint32, tag int, b []byte) {
 	r := w.getInner(c, p.op, p.peer, tag, b)
 	p.pieces[i] = r
 	r.on = &p.left
-	w.startSend(r, to, c.context|space, Standard)
+	w.startSend(r, to, c.context|space, options{})
 }

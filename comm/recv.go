@@ -20,11 +20,8 @@ var uncancelled = context.Background()
 // move: then it stays where it was, for another receive.
 func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...Option) (Status, error) {
 	b, err := bytesOf(c.world, buf)
-	if err != nil {
-		return Status{}, c.fail("Recv", peer, tag, b, err)
-	}
-	if len(opts) != 0 {
-		return c.recvWith(ctx, "Recv", b, elemSize[T](), peer, tag, opts)
+	if err != nil || len(opts) != 0 {
+		return c.recvWith(ctx, "Recv", operand{b, elemOf[T](), err}, peer, tag, opts)
 	}
 	return c.recv(ctx, "Recv", c.context, b, peer, tag)
 }
@@ -33,11 +30,8 @@ func Recv[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...O
 // complete. A bad argument comes out of Wait.
 func Irecv[T any](c *Comm, buf []T, peer, tag int, opts ...Option) Request {
 	b, err := bytesOf(c.world, buf)
-	if err != nil {
-		return c.failed("Irecv", peer, tag, b, err)
-	}
-	if len(opts) != 0 {
-		return c.irecvWith("Irecv", b, elemSize[T](), peer, tag, opts)
+	if err != nil || len(opts) != 0 {
+		return c.irecvWith("Irecv", operand{b, elemOf[T](), err}, peer, tag, opts)
 	}
 	return c.irecv("Irecv", b, peer, tag)
 }

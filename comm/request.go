@@ -40,7 +40,8 @@ type request struct {
 
 	into   view     // of a receive with a layout
 	staged *scratch // what is sent in place of such a buffer, or read
-	more   bool     // to, into or staged are set: put clears them
+	typing *typing  // where element types are compared
+	more   bool     // one of these or to is set: put clears them
 
 	inner   bool // see getInner
 	offered bool // a send that waits for its receiver: by rendezvous, or to this rank
@@ -92,7 +93,7 @@ func (r *request) clear() {
 	if r.staged != nil {
 		r.world.unpacked(r.staged, r.err)
 	}
-	r.to, r.into, r.staged, r.more = nil, view{}, nil, false
+	r.to, r.into, r.staged, r.typing, r.more = nil, view{}, nil, nil, false
 }
 
 // complete ends an operation. The lock is held.
@@ -113,7 +114,7 @@ func (r *request) result() (Status, error) {
 		return r.status, nil
 	}
 	var status Status
-	if r.err == ErrTruncated {
+	if received := new(mismatch); r.err == ErrTruncated || errors.As(r.err, &received) {
 		status = r.status
 	}
 	return status, r.fail(r.err)
@@ -171,6 +172,9 @@ func (r *request) Offered(err error) {
 
 // Pulled ends a rendezvous receive.
 func (r *request) Pulled(err error) {
+	if err == nil {
+		err = r.refuses()
+	}
 	if err == nil {
 		r.pulled()
 		if r.status.Bytes > r.bytes() {

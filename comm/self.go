@@ -10,12 +10,18 @@ func (w *World) sendSelf(s *request, context uint32) {
 	key := match.Key{Context: context, Source: int32(w.rank), Tag: int32(s.tag)}
 	r, at := w.table.Arrive(key)
 	if r != nil {
-		w.deliver(r, w.rank, s.tag, s.buf)
+		w.deliverNoted(r, w.rank, s.tag, s.note(), s.buf)
 		s.complete(nil)
 		return
 	}
 	if !s.offered {
-		w.addUnexpected(w.keep(key, s.buf), key, at)
+		var u *unexpected
+		if w.types.checked {
+			u = w.keepNoted(key, s.buf, s.note())
+		} else {
+			u = w.keep(key, s.buf)
+		}
+		w.addUnexpected(u, key, at)
 		s.complete(nil)
 		return
 	}

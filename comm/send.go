@@ -11,11 +11,8 @@ import "context"
 // receiver has it or is gone.
 func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...Option) error {
 	b, err := bytesOf(c.world, buf)
-	if err != nil {
-		return c.fail("Send", peer, tag, b, err)
-	}
-	if len(opts) != 0 {
-		return c.sendWith(ctx, "Send", b, elemSize[T](), peer, tag, opts)
+	if err != nil || len(opts) != 0 {
+		return c.sendWith(ctx, "Send", operand{b, elemOf[T](), err}, peer, tag, opts)
 	}
 	return c.send(ctx, "Send", c.context, b, peer, tag)
 }
@@ -24,11 +21,8 @@ func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...O
 // complete. A bad argument comes out of Wait.
 func Isend[T any](c *Comm, buf []T, peer, tag int, opts ...Option) Request {
 	b, err := bytesOf(c.world, buf)
-	if err != nil {
-		return c.failed("Isend", peer, tag, b, err)
-	}
-	if len(opts) != 0 {
-		return c.isendWith("Isend", b, elemSize[T](), peer, tag, opts)
+	if err != nil || len(opts) != 0 {
+		return c.isendWith("Isend", operand{b, elemOf[T](), err}, peer, tag, opts)
 	}
 	return c.isend("Isend", b, peer, tag)
 }
@@ -47,17 +41,17 @@ func (c *Comm) send(ctx context.Context, op string, context uint32, b []byte, pe
 		w.eng.Unlock()
 		return nil
 	}
-	return c.sendSlow(ctx, op, context, b, peer, tag, Standard)
+	return c.sendSlow(ctx, op, context, b, peer, tag, options{})
 }
 
 // sendSlow is send for what doesn't leave at once. The lock is held, and given
 // back.
-func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte, peer, tag int, mode Mode) error {
+func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte, peer, tag int, o options) error {
 	w := c.world
 	defer w.eng.Unlock()
 	r := w.get(c, op, peer, tag, b)
 	defer w.put(r)
-	w.startSend(r, c.peers[peer], context, mode)
+	w.startSend(r, c.peers[peer], context, o)
 	if err := r.wait(ctx); err != nil {
 		if w.withdrawSend(r) {
 			return c.fail(op, peer, tag, b, err)
@@ -85,7 +79,7 @@ func (c *Comm) isend(op string, b []byte, peer, tag int) Request {
 		return sent()
 	}
 	r := w.get(c, op, peer, tag, b)
-	w.startSend(r, p, c.context, Standard)
+	w.startSend(r, p, c.context, options{})
 	return Request{r, r.gen}
 }
 
@@ -100,8 +94,9 @@ func (c *Comm) failed(op string, peer, tag int, b []byte, err error) Request {
 }
 
 // startSend sends what the fast path did not. The lock is held.
-func (w *World) startSend(r *request, p *peer, context uint32, mode Mode) {
-	r.offered = mode == Sync || len(r.buf) > w.limit
+func (w *World) startSend(r *request, p *peer, context uint32, o options) {
+	r.setKind(o.kind)
+	r.offered = o.mode == Sync || len(r.buf) > w.limit
 	r.to, r.more, r.status = p, true, Status{r.peer, r.tag, int64(len(r.buf))}
 	switch {
 	case w.closed:
@@ -113,10 +108,18 @@ func (w *World) startSend(r *request, p *peer, context uint32, mode Mode) {
 	case p.finished != nil && context != closeContext:
 		r.complete(p.finished)
 	case !r.offered:
-		r.out.SetData(context, int32(r.tag), r.buf)
+		data := r.buf
+		if w.types.checked {
+			data = r.noted()
+		}
+		r.out.SetData(context, int32(r.tag), data)
 		p.ep.Enqueue(&r.out)
 	default:
-		if err := w.rndv.Offer(&r.send, &p.sends, p.ep, context, int32(r.tag), r.buf); err != nil {
+		var note []byte
+		if w.types.checked {
+			note = r.note()
+		}
+		if err := w.rndv.Offer(&r.send, &p.sends, p.ep, context, int32(r.tag), r.buf, note); err != nil {
 			r.complete(err)
 		}
 	}

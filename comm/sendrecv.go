@@ -18,15 +18,9 @@ import (
 // those of [Send] and [Recv].
 func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dest, sendTag int, in []R, source, recvTag int, opts ...Option) (Status, error) {
 	o, err := bytesOf(c.world, out)
-	if err != nil {
-		return Status{}, c.fail("Sendrecv", dest, sendTag, o, err)
-	}
-	i, err := bytesOf(c.world, in)
-	if err != nil {
-		return Status{}, c.fail("Sendrecv", source, recvTag, i, err)
-	}
-	if len(opts) != 0 {
-		return c.sendrecvWith(ctx, o, elemSize[S](), dest, sendTag, i, elemSize[R](), source, recvTag, opts)
+	i, inErr := bytesOf(c.world, in)
+	if err != nil || inErr != nil || len(opts) != 0 {
+		return c.sendrecvWith(ctx, operand{o, elemOf[S](), err}, dest, sendTag, operand{i, elemOf[R](), inErr}, source, recvTag, opts)
 	}
 	return c.sendrecv(ctx, "Sendrecv", o, dest, sendTag, i, source, recvTag)
 }
@@ -37,11 +31,8 @@ func Sendrecv[S, R any](ctx context.Context, c *Comm, out []S, dest, sendTag int
 func SendrecvReplace[T any](ctx context.Context, c *Comm, buf []T, dest, sendTag, source, recvTag int, opts ...Option) (Status, error) {
 	w := c.world
 	b, err := bytesOf(w, buf)
-	if err != nil {
-		return Status{}, c.fail("SendrecvReplace", dest, sendTag, b, err)
-	}
-	if len(opts) != 0 {
-		return c.replaceWith(ctx, b, elemSize[T](), dest, sendTag, source, recvTag, opts)
+	if err != nil || len(opts) != 0 {
+		return c.replaceWith(ctx, operand{b, elemOf[T](), err}, dest, sendTag, source, recvTag, opts)
 	}
 	s := w.scratch(len(b))
 	copy(s.b, b)
@@ -66,11 +57,11 @@ func (c *Comm) sendrecv(ctx context.Context, op string, out []byte, dest, sendTa
 	if dest == ProcNull {
 		return c.recv(ctx, op, c.context, in, source, recvTag)
 	}
-	return c.exchange(ctx, op, out, dest, sendTag, Standard, &view{buf: in}, source, recvTag)
+	return c.exchange(ctx, op, out, dest, sendTag, options{}, &view{buf: in}, source, recvTag)
 }
 
 // exchange is sendrecv with two ranks that there are.
-func (c *Comm) exchange(ctx context.Context, op string, out []byte, dest, sendTag int, mode Mode, in *view, source, recvTag int) (Status, error) {
+func (c *Comm) exchange(ctx context.Context, op string, out []byte, dest, sendTag int, o options, in *view, source, recvTag int) (Status, error) {
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
@@ -80,10 +71,10 @@ func (c *Comm) exchange(ctx context.Context, op string, out []byte, dest, sendTa
 	w.startRecv(r, c.context)
 	s := w.get(c, op, dest, sendTag, out)
 	defer w.put(s)
-	if p := c.peers[dest]; mode != Sync && p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
+	if p := c.peers[dest]; o.mode != Sync && p.open != nil && len(out) <= w.limit && !w.closed && p.open.Send(c.context, int32(sendTag), out) {
 		s.complete(nil)
 	} else {
-		w.startSend(s, p, c.context, mode)
+		w.startSend(s, p, c.context, o)
 	}
 	return w.finishBoth(ctx, s, r)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/knobs"
 	"github.com/verbena-mpi/verbena/srq"
 )
@@ -45,6 +46,11 @@ type Config struct {
 	// that such a send fails unless it leaves at once. VERBENA_BUFFER_LIMIT; default
 	// 64 MiB.
 	BufferLimit int
+	// CheckTypes has each receive compare its element type with the message's, for
+	// finding errors: if they differ it fails, with ErrType. Types agree if they are made
+	// of the same numbers in the same places; bytes agree with all. Messages are longer
+	// by 64 bytes, and slower. The same in all ranks. VERBENA_CHECK_TYPES; default off.
+	CheckTypes bool
 	// Read is how large messages are read within a host: "auto", "direct",
 	// "stream" or "copy". VERBENA_READ; default auto.
 	Read string
@@ -59,6 +65,7 @@ type settings struct {
 	Overcommit setting[float64]
 	Unexpected setting[int]
 	Buffer     setting[int]
+	CheckTypes setting[bool]
 	Read       setting[readWay]
 
 	Counters bool // to be printed at the end
@@ -89,7 +96,12 @@ func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err e
 	}
 	s.Read, err = pick(env, "VERBENA_READ", c.Read, parseWay, err)
 	s.MaxInline, err = pickNumber(env, "VERBENA_MAX_INLINE", c.MaxInline, 0, 1<<31-1, err)
-	s.EagerLimit, err = pickNumber(env, "VERBENA_EAGER_LIMIT", c.EagerLimit, 0, 1<<16-64, err)
+	s.CheckTypes, err = pick(env, "VERBENA_CHECK_TYPES", switchText(c.CheckTypes), parseSwitch, err)
+	most := 1<<16 - 64
+	if s.CheckTypes.value {
+		most -= eager.NoteSize
+	}
+	s.EagerLimit, err = pickNumber(env, "VERBENA_EAGER_LIMIT", c.EagerLimit, 0, most, err)
 	s.Slots, err = pickNumber(env, "VERBENA_SLOTS", c.Slots, 1, 1<<20, err)
 	s.Overcommit, err = pick(env, "VERBENA_RECV_OVERCOMMIT", factorText(c.RecvOvercommit), parseFactor, err)
 	s.Unexpected, err = pickNumber(env, "VERBENA_UNEXPECTED_LIMIT", c.UnexpectedLimit, 0, 1<<40, err)
@@ -154,6 +166,25 @@ func pickNumber(env map[string]string, name string, program, low, high int, befo
 	return s, errors.Join(before, err)
 }
 
+// parseSwitch reads 1 or 0.
+func parseSwitch(text string) (bool, error) {
+	switch text {
+	case "1":
+		return true, nil
+	case "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither 1 nor 0", text)
+}
+
+// switchText is a program's setting: off is not set.
+func switchText(on bool) string {
+	if on {
+		return "1"
+	}
+	return ""
+}
+
 // parseFactor reads a number from 1 to 1000.
 func parseFactor(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
@@ -201,6 +232,7 @@ func (s settings) list() []Setting {
 		{"VERBENA_RECV_OVERCOMMIT", factorText(s.Overcommit.value), s.Overcommit.origin},
 		{"VERBENA_UNEXPECTED_LIMIT", strconv.Itoa(s.Unexpected.value), s.Unexpected.origin},
 		{"VERBENA_BUFFER_LIMIT", strconv.Itoa(s.Buffer.value), s.Buffer.origin},
+		{"VERBENA_CHECK_TYPES", map[bool]string{false: "0", true: "1"}[s.CheckTypes.value], s.CheckTypes.origin},
 		{"VERBENA_READ", s.Read.value.String(), s.Read.origin},
 	}
 }

@@ -9,6 +9,7 @@ import "context"
 
 // spread makes r, which is new, a receive into a view. The lock is held.
 func (r *request) spread(v *view) {
+	r.setKind(v.kind)
 	if v.places == nil {
 		r.buf = v.buf
 		return
@@ -18,7 +19,7 @@ func (r *request) spread(v *view) {
 
 // recvInto is recv into a view.
 func (c *Comm) recvInto(ctx context.Context, op string, v *view, peer, tag int) (Status, error) {
-	if v.places == nil {
+	if v.places == nil && v.kind == nil {
 		return c.recv(ctx, op, c.context, v.buf, peer, tag)
 	}
 	if peer == ProcNull {
@@ -43,7 +44,7 @@ func (c *Comm) recvInto(ctx context.Context, op string, v *view, peer, tag int) 
 
 // irecvInto is irecv into a view.
 func (c *Comm) irecvInto(op string, v *view, peer, tag int) Request {
-	if v.places == nil || peer == ProcNull {
+	if v.places == nil && v.kind == nil || peer == ProcNull {
 		return c.irecv(op, v.buf, peer, tag)
 	}
 	w := c.world
@@ -68,6 +69,9 @@ func (r *request) deliverSpread(body []byte) {
 // room is where a device reads a message of n bytes to, as much as there is room for.
 // The lock is held.
 func (r *request) room(n uint64) []byte {
+	if r.refuses() != nil {
+		return nil
+	}
 	if r.into.places == nil {
 		return r.buf
 	}

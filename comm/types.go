@@ -14,6 +14,9 @@ type types struct {
 	// all: a word that is found was good for whoever stored it.
 	good [64]atomic.Uintptr
 	bad  sync.Map // type word → error
+
+	checked bool     // Config.CheckTypes: every call asks learn
+	kinds   sync.Map // then, type word → *kind
 }
 
 // known says whether the type with this word was seen, and is good.
@@ -21,7 +24,8 @@ func (c *types) known(word uintptr) bool { return c.slot(word).Load() == word }
 
 func (c *types) slot(word uintptr) *atomic.Uintptr { return &c.good[word>>5%uintptr(len(c.good))] }
 
-// learn checks a type that known doesn't know.
+// learn checks a type that known doesn't know. Where types are compared that is every
+// type, each time, and the error of a good one is errChecked.
 func (c *types) learn(word uintptr, t reflect.Type) error {
 	if err, ok := c.bad.Load(word); ok {
 		return err.(error)
@@ -29,6 +33,12 @@ func (c *types) learn(word uintptr, t reflect.Type) error {
 	if err := checkType(t); err != nil {
 		c.bad.Store(word, err)
 		return err
+	}
+	if c.checked {
+		if _, ok := c.kinds.Load(word); !ok {
+			c.kinds.Store(word, newKind(t))
+		}
+		return errChecked
 	}
 	c.slot(word).Store(word)
 	return nil

@@ -20,6 +20,7 @@ type detail struct {
 	offer eager.Extension // by these words
 	at    match.Seq       // the offer's place in the order of arrival
 	self  *request        // a send to this rank itself that waits for its receive
+	note  []byte          // see noted
 }
 
 // source is a rank of the world.
@@ -152,10 +153,13 @@ func (w *World) giveUnexpected(r *request, u *unexpected) {
 		w.deliver(r, u.source(), u.tag(), u.short())
 	case d.from != nil:
 		r.place = d.at
+		r.compareOffer(u, d)
 		w.pull(r, d.from, u.tag(), d.offer)
 	case d.self != nil:
-		w.deliver(r, u.source(), u.tag(), d.self.buf)
+		w.deliverNoted(r, u.source(), u.tag(), d.self.note(), d.self.buf)
 		d.self.complete(nil)
+	case d.note != nil:
+		w.deliverNoted(r, u.source(), u.tag(), d.note, d.data)
 	default:
 		w.deliver(r, u.source(), u.tag(), d.data)
 	}

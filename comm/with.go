@@ -5,77 +5,87 @@ import "context"
 // What the calls do that are given options. Each is called in a branch of its own,
 // so that those without options pay for nothing but a look at how many there are.
 
-// The buffers are given as bytes; size is the bytes of an element, for layouts.
+// operand is a call's buffer: its memory, its element type, and the error that bytesOf has
+// returned.
+type operand struct {
+	b    []byte
+	elem elem
+	err  error
+}
 
-func (c *Comm) sendWith(ctx context.Context, op string, b []byte, size, peer, tag int, opts []Option) error {
-	o, err := sendOptions(opts, 1)
+// sendArgs looks through the arguments of a send, or of a call with so many buffers.
+func (c *Comm) sendArgs(b operand, peer, tag int, opts []Option, buffers int) (view, options, error) {
+	kind, err := c.world.types.kind(b.elem, b.err)
+	if err != nil {
+		return view{}, options{}, err
+	}
+	o, err := sendOptions(opts, buffers)
 	if err == nil {
 		err = c.checkTo(peer, tag)
 	}
-	var v view
-	if err == nil {
-		v, err = o.layout.view(b, size)
-	}
 	if err != nil {
-		return c.fail(op, peer, tag, b, err)
+		return view{}, o, err
+	}
+	o.kind = kind
+	v, err := o.layout.view(b.b, b.elem.size)
+	return v, o, err
+}
+
+func (c *Comm) sendWith(ctx context.Context, op string, b operand, peer, tag int, opts []Option) error {
+	v, o, err := c.sendArgs(b, peer, tag, opts, 1)
+	if err != nil {
+		return c.fail(op, peer, tag, b.b, err)
 	}
 	if peer == ProcNull {
 		return nil
 	}
 	if v.places == nil {
-		return c.sendMode(ctx, op, v.buf, peer, tag, o.mode)
+		return c.sendMode(ctx, op, v.buf, peer, tag, o)
 	}
 	s, err := c.world.pack(&v)
 	if err != nil {
-		return c.fail(op, peer, tag, b, err)
+		return c.fail(op, peer, tag, b.b, err)
 	}
-	err = c.sendMode(ctx, op, s.b, peer, tag, o.mode)
+	err = c.sendMode(ctx, op, s.b, peer, tag, o)
 	c.world.eng.Lock()
 	defer c.world.eng.Unlock()
 	c.world.unpacked(s, err)
 	return err
 }
 
-func (c *Comm) sendMode(ctx context.Context, op string, b []byte, peer, tag int, mode Mode) error {
-	switch mode {
-	case Sync:
-		c.world.eng.Lock()
-		return c.sendSlow(ctx, op, c.context, b, peer, tag, Sync)
-	case Buffered:
+func (c *Comm) sendMode(ctx context.Context, op string, b []byte, peer, tag int, o options) error {
+	switch {
+	case o.mode == Buffered:
 		w := c.world
 		w.eng.Lock()
 		defer w.eng.Unlock()
-		if err := w.sendBuffered(c, op, b, peer, tag); err != nil {
+		if err := w.sendBuffered(c, op, b, peer, tag, o); err != nil {
 			return c.fail(op, peer, tag, b, err)
 		}
 		return nil
+	case o.mode == Sync || o.kind != nil:
+		c.world.eng.Lock()
+		return c.sendSlow(ctx, op, c.context, b, peer, tag, o)
 	}
 	return c.send(ctx, op, c.context, b, peer, tag)
 }
 
-func (c *Comm) isendWith(op string, b []byte, size, peer, tag int, opts []Option) Request {
-	o, err := sendOptions(opts, 1)
-	if err == nil {
-		err = c.checkTo(peer, tag)
-	}
-	var v view
-	if err == nil {
-		v, err = o.layout.view(b, size)
-	}
+func (c *Comm) isendWith(op string, b operand, peer, tag int, opts []Option) Request {
+	v, o, err := c.sendArgs(b, peer, tag, opts, 1)
 	if err != nil {
-		return c.failed(op, peer, tag, b, err)
+		return c.failed(op, peer, tag, b.b, err)
 	}
 	if peer == ProcNull {
 		return sent()
 	}
 	if v.places == nil {
-		return c.isendMode(op, v.buf, peer, tag, o.mode)
+		return c.isendMode(op, v.buf, peer, tag, o)
 	}
 	s, err := c.world.pack(&v)
 	if err != nil {
-		return c.failed(op, peer, tag, b, err)
+		return c.failed(op, peer, tag, b.b, err)
 	}
-	q := c.isendMode(op, s.b, peer, tag, o.mode)
+	q := c.isendMode(op, s.b, peer, tag, o)
 	c.world.eng.Lock()
 	defer c.world.eng.Unlock()
 	if q.r == nil { // it has left
@@ -86,19 +96,19 @@ func (c *Comm) isendWith(op string, b []byte, size, peer, tag int, opts []Option
 	return q
 }
 
-func (c *Comm) isendMode(op string, b []byte, peer, tag int, mode Mode) Request {
-	if mode != Sync && mode != Buffered {
+func (c *Comm) isendMode(op string, b []byte, peer, tag int, o options) Request {
+	if o.mode != Sync && o.mode != Buffered && o.kind == nil {
 		return c.isend(op, b, peer, tag)
 	}
 	w := c.world
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	if mode == Sync {
+	if o.mode != Buffered {
 		r := w.get(c, op, peer, tag, b)
-		w.startSend(r, c.peers[peer], c.context, Sync)
+		w.startSend(r, c.peers[peer], c.context, o)
 		return Request{r, r.gen}
 	}
-	if err := w.sendBuffered(c, op, b, peer, tag); err != nil {
+	if err := w.sendBuffered(c, op, b, peer, tag, o); err != nil {
 		r := w.get(c, op, peer, tag, b)
 		r.complete(err)
 		return Request{r, r.gen}
@@ -106,8 +116,8 @@ func (c *Comm) isendMode(op string, b []byte, peer, tag int, mode Mode) Request 
 	return sent()
 }
 
-// recvView looks through the options of a receive.
-func (c *Comm) recvView(b []byte, size, peer, tag int, opts []Option) (view, error) {
+// recvArgs looks through the arguments of a receive.
+func (c *Comm) recvArgs(b operand, peer, tag int, opts []Option) (view, error) {
 	o, err := recvOptions(opts)
 	if err == nil {
 		err = c.checkFrom(peer, tag)
@@ -115,92 +125,94 @@ func (c *Comm) recvView(b []byte, size, peer, tag int, opts []Option) (view, err
 	if err != nil {
 		return view{}, err
 	}
-	return o.layout.target(b, size)
+	return c.target(b, o.layout)
 }
 
-func (c *Comm) recvWith(ctx context.Context, op string, b []byte, size, peer, tag int, opts []Option) (Status, error) {
-	v, err := c.recvView(b, size, peer, tag, opts)
+// target is a buffer that is to be written, seen through a layout.
+func (c *Comm) target(b operand, l *Layout) (view, error) {
+	kind, err := c.world.types.kind(b.elem, b.err)
 	if err != nil {
-		return Status{}, c.fail(op, peer, tag, b, err)
+		return view{}, err
+	}
+	v, err := l.target(b.b, b.elem.size)
+	v.kind = kind
+	return v, err
+}
+
+func (c *Comm) recvWith(ctx context.Context, op string, b operand, peer, tag int, opts []Option) (Status, error) {
+	v, err := c.recvArgs(b, peer, tag, opts)
+	if err != nil {
+		return Status{}, c.fail(op, peer, tag, b.b, err)
 	}
 	return c.recvInto(ctx, op, &v, peer, tag)
 }
 
-func (c *Comm) irecvWith(op string, b []byte, size, peer, tag int, opts []Option) Request {
-	v, err := c.recvView(b, size, peer, tag, opts)
+func (c *Comm) irecvWith(op string, b operand, peer, tag int, opts []Option) Request {
+	v, err := c.recvArgs(b, peer, tag, opts)
 	if err != nil {
-		return c.failed(op, peer, tag, b, err)
+		return c.failed(op, peer, tag, b.b, err)
 	}
 	return c.irecvInto(op, &v, peer, tag)
 }
 
-func (m *Message) recvWith(ctx context.Context, b []byte, size int, opts []Option) (Status, error) {
+func (m *Message) recvWith(ctx context.Context, b operand, opts []Option) (Status, error) {
 	o, err := recvOptions(opts)
 	var v view
 	if err == nil {
-		v, err = o.layout.target(b, size)
+		v, err = m.comm.target(b, o.layout)
 	}
 	if err != nil {
-		return Status{}, m.comm.fail("RecvMessage", m.status.Source, m.status.Tag, b, err)
+		return Status{}, m.comm.fail("RecvMessage", m.status.Source, m.status.Tag, b.b, err)
 	}
 	return m.recv(ctx, &v)
 }
 
-func (c *Comm) sendrecvWith(ctx context.Context, out []byte, outSize, dest, sendTag int, in []byte, inSize, source, recvTag int, opts []Option) (Status, error) {
+func (c *Comm) sendrecvWith(ctx context.Context, out operand, dest, sendTag int, in operand, source, recvTag int, opts []Option) (Status, error) {
 	const op = "Sendrecv"
-	o, err := sendOptions(opts, 2)
+	from, o, err := c.sendArgs(out, dest, sendTag, opts, 2)
+	if err != nil {
+		return Status{}, c.fail(op, dest, sendTag, out.b, err)
+	}
 	if o.second == nil {
 		o.second = o.layout
 	}
-	var from, to view
+	to, err := c.target(in, o.second)
 	if err == nil {
-		from, err = o.layout.view(out, outSize)
-	}
-	if err == nil {
-		err = c.checkTo(dest, sendTag)
-	}
-	if err != nil {
-		return Status{}, c.fail(op, dest, sendTag, out, err)
-	}
-	if to, err = o.second.target(in, inSize); err == nil {
 		err = c.checkFrom(source, recvTag)
 	}
 	if err != nil {
-		return Status{}, c.fail(op, source, recvTag, in, err)
+		return Status{}, c.fail(op, source, recvTag, in.b, err)
 	}
 	if from.places == nil {
-		return c.exchangeInto(ctx, op, from.buf, dest, sendTag, o.mode, &to, source, recvTag)
+		return c.exchangeInto(ctx, op, from.buf, dest, sendTag, o, &to, source, recvTag)
 	}
-	return c.exchangePacked(ctx, op, &from, dest, sendTag, o.mode, &to, source, recvTag)
+	return c.exchangePacked(ctx, op, &from, dest, sendTag, o, &to, source, recvTag)
 }
 
-func (c *Comm) replaceWith(ctx context.Context, b []byte, size, dest, sendTag, source, recvTag int, opts []Option) (Status, error) {
+func (c *Comm) replaceWith(ctx context.Context, b operand, dest, sendTag, source, recvTag int, opts []Option) (Status, error) {
 	const op = "SendrecvReplace"
-	o, err := sendOptions(opts, 1)
+	from, o, err := c.sendArgs(b, dest, sendTag, opts, 1)
+	var to view
 	if err == nil {
-		err = c.checkTo(dest, sendTag)
-	}
-	var v view
-	if err == nil {
-		v, err = o.layout.target(b, size)
+		to, err = c.target(b, o.layout)
 	}
 	if err != nil {
-		return Status{}, c.fail(op, dest, sendTag, b, err)
+		return Status{}, c.fail(op, dest, sendTag, b.b, err)
 	}
 	if err := c.checkFrom(source, recvTag); err != nil {
-		return Status{}, c.fail(op, source, recvTag, b, err)
+		return Status{}, c.fail(op, source, recvTag, b.b, err)
 	}
-	return c.exchangePacked(ctx, op, &v, dest, sendTag, o.mode, &v, source, recvTag)
+	return c.exchangePacked(ctx, op, &from, dest, sendTag, o, &to, source, recvTag)
 }
 
 // exchangePacked sends a copy of what from shows.
-func (c *Comm) exchangePacked(ctx context.Context, op string, from *view, dest, sendTag int, mode Mode, to *view, source, recvTag int) (Status, error) {
+func (c *Comm) exchangePacked(ctx context.Context, op string, from *view, dest, sendTag int, o options, to *view, source, recvTag int) (Status, error) {
 	w := c.world
 	s, err := w.pack(from)
 	if err != nil {
 		return Status{}, c.fail(op, dest, sendTag, nil, err)
 	}
-	status, err := c.exchangeInto(ctx, op, s.b, dest, sendTag, mode, to, source, recvTag)
+	status, err := c.exchangeInto(ctx, op, s.b, dest, sendTag, o, to, source, recvTag)
 	w.eng.Lock()
 	defer w.eng.Unlock()
 	w.unpacked(s, err)
@@ -208,12 +220,12 @@ func (c *Comm) exchangePacked(ctx context.Context, op string, from *view, dest, 
 }
 
 // exchangeInto is sendrecv into a view.
-func (c *Comm) exchangeInto(ctx context.Context, op string, out []byte, dest, sendTag int, mode Mode, to *view, source, recvTag int) (Status, error) {
+func (c *Comm) exchangeInto(ctx context.Context, op string, out []byte, dest, sendTag int, o options, to *view, source, recvTag int) (Status, error) {
 	switch {
 	case dest == ProcNull:
 		return c.recvInto(ctx, op, to, source, recvTag)
 	case source == ProcNull:
-		return Status{Source: ProcNull, Tag: AnyTag}, c.sendMode(ctx, op, out, dest, sendTag, mode)
+		return Status{Source: ProcNull, Tag: AnyTag}, c.sendMode(ctx, op, out, dest, sendTag, o)
 	}
-	return c.exchange(ctx, op, out, dest, sendTag, mode, to, source, recvTag)
+	return c.exchange(ctx, op, out, dest, sendTag, o, to, source, recvTag)
 }

@@ -35,6 +35,13 @@ const (
 	ExtensionSize = 32
 )
 
+// NoteSize is the bytes of a note of the upper layer's, which an Offer with FlagNote has
+// behind its Extension.
+const NoteSize = 64
+
+// FlagNote in an Offer's flags says that a note follows.
+const FlagNote = 1
+
 // In a Finish: the receiver could not read; it will not.
 const (
 	FlagFailed   = 1
@@ -135,19 +142,21 @@ func Parse(b []byte) (h Header, body []byte, err error) {
 	if h.Tag < 0 {
 		return h, nil, errTag
 	}
-	if want := extension(h.Kind); want >= 0 && len(b) != HeaderSize+want {
+	if want := extension(h.Kind, h.Flags); want >= 0 && len(b) != HeaderSize+want {
 		return h, nil, errExt
 	}
 	return h, b[HeaderSize:], nil
 }
 
 // extension is how many bytes follow the header; -1: any number.
-func extension(k Kind) int {
-	switch k {
-	case Data:
+func extension(k Kind, flags uint8) int {
+	switch {
+	case k == Data:
 		return -1
-	case Credit, Bye:
+	case k == Credit || k == Bye:
 		return 0
+	case k == Offer && flags&FlagNote != 0:
+		return ExtensionSize + NoteSize
 	}
 	return ExtensionSize
 }

@@ -90,6 +90,21 @@ func TestParseBody(t *testing.T) {
 	}
 }
 
+var note = bytes.Repeat([]byte{7}, NoteSize)
+
+// An offer's note follows its extension, as Outgoing puts it there.
+func TestNote(t *testing.T) {
+	var o Outgoing
+	h := Header{Kind: Offer, Context: 1, Tag: 2}
+	o.SetControl(h, Extension{Length: 9})
+	o.SetNote(note)
+	got, body, err := Parse(append(o.hdr[:o.n:o.n], o.data...))
+	h.Flags = FlagNote
+	if err != nil || got != h || ParseExtension(body) != (Extension{Length: 9}) || !bytes.Equal(body[ExtensionSize:], note) {
+		t.Errorf("%+v, % x, %v", got, body, err)
+	}
+}
+
 // malformed are messages that no peer of this version sends.
 var malformed = []struct {
 	name string
@@ -109,6 +124,9 @@ var malformed = []struct {
 	{"an offer without extension", encode(Header{Kind: Offer}, nil), errExt},
 	{"an offer a byte short", encode(Header{Kind: Offer}, &Extension{})[:HeaderSize+ExtensionSize-1], errExt},
 	{"an offer a byte long", append(encode(Header{Kind: Offer}, &Extension{}), 0), errExt},
+	{"an offer without the note that it has", encode(Header{Kind: Offer, Flags: FlagNote}, &Extension{}), errExt},
+	{"an offer with a note that it hasn't", append(encode(Header{Kind: Offer}, &Extension{}), note...), errExt},
+	{"an offer with a note a byte long", append(encode(Header{Kind: Offer, Flags: FlagNote}, &Extension{}), make([]byte, NoteSize+1)...), errExt},
 	{"a finish without extension", encode(Header{Kind: Finish}, nil), errExt},
 	{"a finish a byte long", append(encode(Header{Kind: Finish}, &Extension{}), 0), errExt},
 }
@@ -145,6 +163,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(encode(Header{Kind: Credit, Credits: 1<<16 - 1}, nil))
 	f.Add(encode(Header{Kind: Bye}, nil))
 	f.Add(encode(Header{Kind: Offer, Tag: 1<<31 - 1}, &Extension{Length: 1 << 40, Addr: 1 << 47, Key: 1 << 63, Name: 1}))
+	f.Add(append(encode(Header{Kind: Offer, Flags: FlagNote}, &Extension{Length: 1}), note...))
 	f.Add(encode(Header{Kind: Finish, Flags: FlagFailed}, &Extension{Name: binary.LittleEndian.Uint64([]byte("verbena1"))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, body, err := Parse(b)
@@ -163,7 +182,7 @@ func FuzzParse(f *testing.F) {
 			again = append(again, body...)
 		} else {
 			x := ParseExtension(body)
-			again = encode(h, &x)
+			again = append(encode(h, &x), body[ExtensionSize:]...)
 		}
 		if !bytes.Equal(again, b) {
 			t.Fatalf("% x is encoded again as\n% x", b, again)

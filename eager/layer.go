@@ -61,7 +61,7 @@ type Counters struct {
 // New makes the layer's queues on dev and has eng poll them.
 func New(eng *progress.Engine, dev verbs.Device, c Config, upper Upper) (*Layer, error) {
 	// Control messages must fit too, however small the limit.
-	c.Recv.SlotSize = HeaderSize + max(c.Limit, ExtensionSize)
+	c.Recv.SlotSize = HeaderSize + max(c.Limit, ExtensionSize+NoteSize)
 	l := &Layer{eng: eng, dev: dev, cfg: c, upper: upper, slotless: dev.Attr().InlineRecv >= HeaderSize+ExtensionSize}
 	if most := dev.Attr().MaxSend; c.Recv.SlotSize > most {
 		return nil, fmt.Errorf("eager: an eager limit of %d bytes: device %s sends at most %d with the header of %d",

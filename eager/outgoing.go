@@ -35,6 +35,12 @@ func (o *Outgoing) SetControl(h Header, x Extension) {
 	o.n, o.data, o.solicited, o.matched = HeaderSize+ExtensionSize, nil, true, h.Kind == Offer
 }
 
+// SetNote adds a note of NoteSize bytes to an Offer. It is read until the offer has left.
+func (o *Outgoing) SetNote(note []byte) {
+	o.hdr[1] |= FlagNote
+	o.data = note
+}
+
 // SetPlain makes o a message of nothing but a header: a Bye or a Credit.
 func (o *Outgoing) SetPlain(k Kind, flags uint8) {
 	h := Header{Kind: k, Flags: flags}

@@ -248,7 +248,7 @@ func TestOfferFails(t *testing.T) {
 	s := &sending{}
 	s.Owner = s
 	a.do(func() {
-		err := a.layer.Offer(&s.Send, &a.sends[1], a.eps[1], 1, 2, pattern(0, 1000))
+		err := a.layer.Offer(&s.Send, &a.sends[1], a.eps[1], 1, 2, pattern(0, 1000), nil)
 		if want := "rendezvous: registering 1000 bytes: " + verbs.ErrClosed.Error(); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

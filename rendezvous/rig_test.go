@@ -244,7 +244,7 @@ func (a *rank) offer(to int, mem []byte) *sending {
 	s := &sending{mem: mem}
 	s.Owner = s
 	a.do(func() {
-		if err := a.layer.Offer(&s.Send, &a.sends[to], a.eps[to], 1, 2, mem); err != nil {
+		if err := a.layer.Offer(&s.Send, &a.sends[to], a.eps[to], 1, 2, mem, nil); err != nil {
 			a.rig.t.Fatal(err)
 		}
 	})

@@ -37,8 +37,8 @@ var (
 )
 
 // Offer starts a send of mem. Its memory is the caller's again when the owner
-// was told.
-func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, tag int32, mem []byte) error {
+// was told. A note, or nil, goes with the offer: eager.NoteSize bytes that don't change.
+func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, tag int32, mem, note []byte) error {
 	length := uint64(len(mem))
 	if length == 0 {
 		mem = l.byte // no device registers nothing
@@ -58,6 +58,9 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 		eager.Header{Kind: eager.Offer, Context: context, Tag: tag},
 		eager.Extension{Length: length, Addr: addr, Key: mr.Key(), Name: s.name},
 	)
+	if note != nil {
+		s.offer.SetNote(note)
+	}
 	ep.Enqueue(&s.offer)
 	return nil
 }

@@ -30,6 +30,7 @@ var All = []Knob{
 	{"VERBENA_RECV_OVERCOMMIT", "1", "", "How many times as many messages as there are slots may be under way; above 1 some may wait for a slot."},
 	{"VERBENA_UNEXPECTED_LIMIT", "67108864", "bytes", "Memory for messages that came before their receives; a sender that has filled its share waits."},
 	{"VERBENA_BUFFER_LIMIT", "67108864", "bytes", "Memory for messages of buffered sends that have not left; a send that finds it full fails."},
+	{"VERBENA_CHECK_TYPES", "0", "", "1: a receive of another element type than the message's fails; the same in all ranks."},
 	{"VERBENA_READ", "auto", "", "How large messages are read within a host: auto, direct, stream or copy."},
 	{"VERBENA_PRINT", "", "", "settings: print at start what is used, and where it came from; counters: print at the end what was counted; or both, with a comma between."},
 	{"VERBENA_PPROF", "", "", "cpu: write a CPU profile of each rank to rank-N.pprof in its working directory."},
