@@ -14,6 +14,12 @@ func TestFindWaits(t *testing.T) {
 	const (
 		recv = "goroutine 1 [IO wait]:\n" + waitOf + "(0xc1, {0x1, 0x2}, 0xc7?)\n\t/v/progress/waiter.go:45 +0x1\n" +
 			module + "comm.Recv[...](...)\n\t/v/comm/recv.go:25\nmain.main()\n\t/j/main.go:9 +0x1\n\n"
+		// A collective: the program's line is the one that calls it.
+		coll = "goroutine 1 [IO wait]:\n" + waitOf + "(0xc1, {0x1, 0x2}, 0xc7?)\n\t/v/progress/waiter.go:45 +0x1\n" +
+			module + "comm.Recv[...](...)\n\t/v/comm/recv.go:25\n" +
+			module + "comm/coll.recv[...](0xc1)\n\t/v/comm/coll/step.go:50 +0x1\n" +
+			module + "comm/coll.Allgather[...].func1(0xc1)\n\t/v/comm/coll/allgather.go:50 +0x1\n" +
+			module + "comm/coll.Allgather[...](0xc1)\n\t/v/comm/coll/allgather.go:21 +0x1\nmain.main()\n\t/j/main.go:9 +0x1\n\n"
 		own     = "goroutine 3 [IO wait]:\nbufio.(*Reader).ReadSlice(0xc1)\n\t/go/src/bufio/bufio.go:9 +0x1\n" + module + "comm.(*World).listen(0xc1)\n\t/v/comm/control.go:9 +0x1\n\n"
 		worker  = "goroutine 4 [STATE]:\nsync.x(...)\n\t/go/src/sync/x.go:9\nmain.work(0xc1)\n\t/j/main.go:20 +0x1\ncreated by main.main in goroutine 1\n\t/j/main.go:5 +0x1\n\n"
 		library = "goroutine 5 [STATE]:\nexample.org/x.run(0xc1)\n\t/x/x.go:20 +0x1\n\n"
@@ -25,6 +31,7 @@ func TestFindWaits(t *testing.T) {
 		stuck bool
 	}{
 		{recv, true},
+		{coll, true},
 		{recv + own + signals, true},
 		{recv + server, false},
 		{recv + strings.Replace(worker, "STATE", "sync.WaitGroup.Wait", 1), true},
