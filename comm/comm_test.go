@@ -226,6 +226,7 @@ func TestWindows(t *testing.T) {
 	})
 }
 
+// Rule 3: messages to oneself match like all others; a short one needs no receive.
 func TestSelf(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		run(t, n, Config{}, func(ctx context.Context, c *Comm) error {

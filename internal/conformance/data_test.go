@@ -138,6 +138,7 @@ func recvShorter(ctx context.Context, x *exchange) error {
 func exchangeThere(ctx context.Context, x *exchange) error {
 	return x.exchangeBoth(ctx, x.start, 0, 1)
 }
+
 func exchangeBack(ctx context.Context, x *exchange) error { return x.exchangeBoth(ctx, x.post, 1, 0) }
 
 func (x *exchange) exchangeBoth(ctx context.Context, begin func(context.Context, func()) error, mine, other int) error {

@@ -68,7 +68,7 @@ func TestNoCrash(t *testing.T) {
 	}
 }
 
-// A child of a rank is no rank, and has none of its descriptors.
+// Rule 26: a child of a rank is no rank, and has none of its descriptors.
 func TestChild(t *testing.T) {
 	j := spec{n: 2}.start(t, "ranks", "child")
 	if status := j.wait(); status != 0 || j.stdout.count(fmt.Sprintf("child: a world of 1, control %q, files []", "")) != 2 {
