@@ -12,14 +12,13 @@ type halo struct {
 	grid                  *comm.Cart
 	p                     *plate
 	up, down, left, right int
-	out, in               []float64 // a column, which isn't in one piece
+	column                *comm.Layout // of the plate, from its second row
 }
 
 func newHalo(grid *comm.Cart, p *plate) *halo {
-	h := &halo{grid: grid, p: p}
+	h := &halo{grid: grid, p: p, column: comm.Strided(p.height(), 1, p.width)}
 	h.up, h.down = grid.Shift(0, 1)
 	h.left, h.right = grid.Shift(1, 1)
-	h.out, h.in = make([]float64, p.height()), make([]float64, p.height())
 	return h
 }
 
@@ -39,18 +38,10 @@ func (h *halo) exchange(ctx context.Context) error {
 	return h.columns(ctx, p.width-2, h.right, 0, h.left)
 }
 
-// columns sends one column to a neighbour and receives another from one.
+// columns sends one column to a neighbour and receives another from one. Both lie in the
+// plate, a row's width from element to element.
 func (h *halo) columns(ctx context.Context, from, dest, to, source int) error {
 	p := h.p
-	for y := range h.out {
-		h.out[y] = p.now[(y+1)*p.width+from]
-	}
-	_, err := comm.Sendrecv(ctx, h.grid.Comm, h.out, dest, tagBorder, h.in, source, tagBorder)
-	if err != nil || source == comm.ProcNull {
-		return err
-	}
-	for y, v := range h.in {
-		p.now[(y+1)*p.width+to] = v
-	}
-	return nil
+	_, err := comm.Sendrecv(ctx, h.grid.Comm, p.now[p.width+from:], dest, tagBorder, p.now[p.width+to:], source, tagBorder, h.column)
+	return err
 }
