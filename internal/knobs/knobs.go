@@ -40,6 +40,9 @@ var All = []Knob{
 // given are the names that the launcher gives to ranks.
 var given = []string{"VERBENA_OWN_CORE", "VERBENA_CONTROL"}
 
+// tests are the names that this module's own tests read: docs/TESTING.md.
+var tests = []string{"VERBENA_LONG", "VERBENA_PROGRAMS"}
+
 // Default is the default of a setting that there is.
 func Default(name string) string {
 	return All[slices.IndexFunc(All, func(k Knob) bool { return k.Name == name })].Default
@@ -50,6 +53,6 @@ func Default(name string) string {
 func Unknown(name string) bool {
 	return strings.HasPrefix(name, Prefix) &&
 		!slices.ContainsFunc(All, func(k Knob) bool { return k.Name == name }) &&
-		!slices.Contains(given, name) &&
+		!slices.Contains(given, name) && !slices.Contains(tests, name) &&
 		!strings.Contains(name, "_PORT") && !strings.Contains(name, "_SERVICE_")
 }

@@ -24,7 +24,7 @@ func TestAll(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	for name, want := range map[string]bool{
 		"VERBENA_FOO": true, "VERBENA_": true,
-		"VERBENA_RECV": false, "VERBENA_OWN_CORE": false, "PATH": false, "verbena_foo": false,
+		"VERBENA_RECV": false, "VERBENA_OWN_CORE": false, "VERBENA_LONG": false, "PATH": false, "verbena_foo": false,
 		"VERBENA_PORT": false, "VERBENA_SERVICE_HOST": false, "VERBENA_PORT_80_TCP": false,
 	} {
 		if got := Unknown(name); got != want {
