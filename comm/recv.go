@@ -57,7 +57,10 @@ func (c *Comm) recv(ctx context.Context, op string, context uint32, b []byte, pe
 	} else {
 		status, err = r.result()
 	}
-	w.put(r)
+	if r.more {
+		r.clear()
+	}
+	w.putPlain(r)
 	w.eng.Unlock()
 	return status, err
 }
@@ -146,7 +149,10 @@ func (w *World) deliver(r *request, source, tag int, body []byte) {
 		w.deliverLonger(r, source, body)
 		return
 	}
-	r.complete(nil)
+	r.done = true // by hand what complete does
+	if r.on != nil {
+		w.eng.Done(r.on)
+	}
 }
 
 // deliverLonger ends a receive with less room than its message: an error, or one that

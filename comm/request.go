@@ -41,7 +41,7 @@ type request struct {
 	into   view     // of a receive with a layout
 	staged *scratch // what is sent in place of such a buffer, or read
 	typing *typing  // where element types are compared
-	more   bool     // one of these or to is set: put clears them
+	more   bool     // one of these, to or err is set: put clears them
 
 	inner   bool // see getInner
 	offered bool // a send that waits for its receiver: by rendezvous, or to this rank
@@ -74,14 +74,17 @@ func (w *World) newRequest() {
 
 // put gives a request back; the public Requests that mean it are over.
 func (w *World) put(r *request) {
-	r.gen++
-	r.done = false
 	if r.more {
 		r.clear()
 	}
-	if r.err != nil {
-		r.err = nil
-	}
+	w.putPlain(r)
+}
+
+// putPlain is put of a request that has nothing to clear. It is small enough to be
+// inlined.
+func (w *World) putPlain(r *request) {
+	r.gen++
+	r.done = false
 	r.buf = nil
 	r.next = w.pool
 	w.pool = r
@@ -93,7 +96,7 @@ func (r *request) clear() {
 	if r.staged != nil {
 		r.world.unpacked(r.staged, r.err)
 	}
-	r.to, r.into, r.staged, r.typing, r.more = nil, view{}, nil, nil, false
+	r.to, r.into, r.staged, r.typing, r.err, r.more = nil, view{}, nil, nil, nil, false
 }
 
 // complete ends an operation. The lock is held.
@@ -101,7 +104,10 @@ func (r *request) complete(err error) {
 	if r.done {
 		return
 	}
-	r.done, r.err = true, err
+	r.done = true
+	if err != nil {
+		r.err, r.more = err, true
+	}
 	if r.on != nil {
 		r.world.eng.Done(r.on)
 	}
@@ -113,6 +119,11 @@ func (r *request) result() (Status, error) {
 	if r.err == nil {
 		return r.status, nil
 	}
+	return r.failure()
+}
+
+// failure is result where there is an error.
+func (r *request) failure() (Status, error) {
 	var status Status
 	if received := new(mismatch); r.err == ErrTruncated || errors.As(r.err, &received) {
 		status = r.status

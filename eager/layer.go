@@ -77,7 +77,7 @@ func New(eng *progress.Engine, dev verbs.Device, c Config, upper Upper) (*Layer,
 	if l.recvCQ, err = dev.NewCQ(1 << 16); err != nil {
 		return nil, fmt.Errorf("eager: %w", err)
 	}
-	eng.AddRecv(l.recvCQ, l.received)
+	eng.AddRecv(l.recvCQ, l.receiver())
 	eng.AddSend(l.sendCQ, l.completed)
 	return l, nil
 }
@@ -88,33 +88,36 @@ func (l *Layer) Counters() Counters { return l.count }
 // Pool is the layer's receive slots.
 func (l *Layer) Pool() *srq.Pool { return l.pool }
 
-// received takes a completion of the receive CQ.
-func (l *Layer) received(c *verbs.Completion) {
-	ep := l.eps.find(c.QP)
-	if ep == nil {
-		return // of a queue pair that was closed meanwhile
-	}
-	switch c.Op {
-	case verbs.OpRecv:
-		took := c.Slot != verbs.NoSlot
-		if credits, context, tag, seq, ok := parseData(c.Data); ok && ep.account.Used(took) {
-			if credits != 0 {
-				ep.got(credits)
-			}
-			l.upper.Message(ep, context, tag, seq, c.Data[HeaderSize:])
-			if ep.account.Low() {
-				ep.owe()
-			}
-		} else {
-			l.other(ep, c.Data, took, ok)
+// receiver returns what takes a completion of the receive CQ. It is a closure: the
+// value of a method would be one more call on the way of each message.
+func (l *Layer) receiver() progress.Handler {
+	return func(c *verbs.Completion) {
+		ep := l.eps.find(c.QP)
+		if ep == nil {
+			return // of a queue pair that was closed meanwhile
 		}
-		if took {
-			ep.recv.Release(c.Slot)
+		switch c.Op {
+		case verbs.OpRecv:
+			took := c.Slot != verbs.NoSlot
+			if credits, context, tag, seq, ok := parseData(c.Data); ok && ep.account.Used(took) {
+				if credits != 0 {
+					ep.got(credits)
+				}
+				l.upper.Message(ep, context, tag, seq, c.Data[HeaderSize:])
+				if ep.account.Low() {
+					ep.owe()
+				}
+			} else {
+				l.other(ep, c.Data, took, ok)
+			}
+			if took {
+				ep.recv.Release(c.Slot)
+			}
+		case verbs.OpLow:
+			ep.recv.Low()
+		case verbs.OpClosed:
+			ep.fail(c.Status)
 		}
-	case verbs.OpLow:
-		ep.recv.Low()
-	case verbs.OpClosed:
-		ep.fail(c.Status)
 	}
 }
 

@@ -38,7 +38,8 @@ func takePosted[R any](q *postedQueue, k Key) *R {
 		if !n.key.Accepts(k) {
 			return nil
 		}
-		q.remove(n)
+		q.lone, n.prev = nil, nil // by hand what remove does
+		q.forget(n)
 		return recvOf[R](n).val
 	}
 	p := q.index.find(k)
