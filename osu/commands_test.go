@@ -60,7 +60,7 @@ func build() (string, error) {
 		return "", err
 	}
 	args := []string{"build", "-o", dir + "/", "../launcher/verbrun"}
-	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "init", "hello", "latency_persistent", "bw_persistent", "partitioned_latency"} {
+	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "bcast", "reduce", "allreduce", "alltoall", "allgather", "gather", "scatter", "barrier", "init", "hello", "latency_persistent", "bw_persistent", "partitioned_latency"} {
 		args = append(args, "./"+name)
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {

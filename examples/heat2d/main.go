@@ -1,6 +1,7 @@
 // Command heat2d spreads heat over a plate that is cut into a block for each rank.
 // The ranks lie on a grid. In each step they exchange their borders with up to four
-// neighbours; at the end rank 0 collects the blocks, and compares them with a run of its own.
+// neighbours, and agree on how much has changed; at the end rank 0 collects the blocks,
+// and compares them with a run of its own.
 //
 //	verbrun -n 4 ./examples/heat2d
 package main
@@ -11,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/verbena-mpi/verbena/comm"
+	"github.com/verbena-mpi/verbena/comm/coll"
 )
 
 func main() { comm.Main(run) }
@@ -36,18 +38,24 @@ func run(ctx context.Context, c *comm.Comm) error {
 	}
 	p := newPlate(blockOf(grid, grid.Rank()))
 	h := newHalo(grid, p)
+	change := []float64{0} // of the last step, anywhere
 	for range steps {
 		if err := h.exchange(ctx); err != nil {
 			return err
 		}
-		p.step()
+		change[0] = p.step()
+		if err := coll.Allreduce(ctx, grid.Comm, change, change, coll.Max); err != nil {
+			return err
+		}
 	}
 	if grid.Rank() != 0 {
 		return comm.Send(ctx, grid.Comm, p.inside(), 0, tagBlock)
 	}
 	whole := newPlate(block{0, side, 0, side})
-	for range steps {
-		whole.step()
+	for i := range steps {
+		if want := whole.step(); i == steps-1 && change[0] != want {
+			return fmt.Errorf("the last step has changed %v, want %v", change[0], want)
+		}
 	}
 	sum := 0.0
 	var got []float64
@@ -66,7 +74,8 @@ func run(ctx context.Context, c *comm.Comm) error {
 		}
 		sum += heat
 	}
-	fmt.Printf("%d steps on %d x %d blocks: mean temperature %.6f, as in one block\n", steps, dims[0], dims[1], sum/(side*side))
+	fmt.Printf("%d steps on %d x %d blocks: mean temperature %.6f, last change %.6f, as in one block\n",
+		steps, dims[0], dims[1], sum/(side*side), change[0])
 	return nil
 }
 

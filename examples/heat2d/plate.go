@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // plate is a block with a margin of one around it: the neighbours' borders, or the
 // edge of the whole plate, which stays as it is.
@@ -30,15 +33,18 @@ func (p *plate) row(y int) []float64 {
 	return p.now[from : from+p.width-2]
 }
 
-// step makes each temperature the mean of its four neighbours'.
-func (p *plate) step() {
+// step makes each temperature the mean of its four neighbours', and returns the
+// largest change.
+func (p *plate) step() (change float64) {
 	w := p.width
 	for y := 1; y <= p.height(); y++ {
 		for i := y*w + 1; i < (y+1)*w-1; i++ {
 			p.next[i] = (p.now[i-w] + p.now[i-1] + p.now[i+1] + p.now[i+w]) / 4
+			change = max(change, math.Abs(p.next[i]-p.now[i]))
 		}
 	}
 	p.now, p.next = p.next, p.now
+	return change
 }
 
 // inside is the block without its margin.

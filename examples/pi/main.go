@@ -1,5 +1,5 @@
 // Command pi integrates 4/(1+x²) from 0 to 1: each rank takes its share of the
-// intervals, and rank 0 adds up single values from all others.
+// intervals, and rank 0 gets the sum of all.
 //
 //	verbrun -n 4 ./examples/pi
 package main
@@ -10,31 +10,22 @@ import (
 	"math"
 
 	"github.com/verbena-mpi/verbena/comm"
+	"github.com/verbena-mpi/verbena/comm/coll"
 )
 
 func main() { comm.Main(run) }
 
-const (
-	intervals = 1_000_000
-	tagSum    = 1
-)
+const intervals = 1_000_000
 
 func run(ctx context.Context, c *comm.Comm) error {
-	sum := share(c.Rank(), c.Size())
-	if c.Rank() != 0 {
-		return comm.SendOne(ctx, c, sum, 0, tagSum)
+	sum := []float64{share(c.Rank(), c.Size())}
+	if err := coll.Reduce(ctx, c, sum, sum, 0, coll.Sum); err != nil || c.Rank() != 0 {
+		return err
 	}
-	for r := 1; r < c.Size(); r++ { // in order: the sum is the same in each run
-		part, _, err := comm.RecvOne[float64](ctx, c, r, tagSum)
-		if err != nil {
-			return err
-		}
-		sum += part
+	if off := math.Abs(sum[0] - math.Pi); off > 1e-11 {
+		return fmt.Errorf("pi is not %.15f: that is off by %g", sum[0], off)
 	}
-	if off := math.Abs(sum - math.Pi); off > 1e-11 {
-		return fmt.Errorf("pi is not %.15f: that is off by %g", sum, off)
-	}
-	fmt.Printf("pi is %.11f, by %d ranks\n", sum, c.Size())
+	fmt.Printf("pi is %.11f, by %d ranks\n", sum[0], c.Size())
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestExamples(t *testing.T) {
 	for program, want := range map[string]string{
 		"ring":     `^(2 ranks add up to 1|4 ranks add up to 6)$`,
 		"pi":       `^pi is 3\.14159265359, by [24] ranks$`,
-		"heat2d":   `^200 steps on [12] x 2 blocks: mean temperature \d+\.\d+, as in one block$`,
+		"heat2d":   `^200 steps on [12] x 2 blocks: mean temperature \d+\.\d+, last change \d+\.\d+, as in one block$`,
 		"farm":     `^9592 primes below 100000, by [24] ranks$`,
 		"pipeline": `^40 blocks through [24] stages$`,
 		"flood":    `^\d+ messages of 64 B waited and took -?\d+\.\d MB at most; [13]00000 came in order$`,

@@ -13,4 +13,7 @@
 // read before each iteration, so that minimum and maximum are those of whole
 // iterations; what a reading costs is measured and printed with --clock. Of several
 // pairs, the distribution is that of rank 0's.
+//
+// Collectives (RunCollective) are timed one by one on every rank, with a barrier in
+// between; the mean over all ranks is printed, and minimum and maximum with -f.
 package harness

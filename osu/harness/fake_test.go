@@ -30,6 +30,8 @@ func (j *fakeJob) gather(_ context.Context, n int64) ([]int64, error) {
 	return all, nil
 }
 
+func (j *fakeJob) sum(context.Context, []int64) error { panic("no collective") }
+
 func (j *fakeJob) alloc(n int) []byte { j.allocated++; return make([]byte, n) }
 func (j *fakeJob) free([]byte)        { j.allocated-- }
 

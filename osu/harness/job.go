@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/verbena-mpi/verbena/comm"
+	"github.com/verbena-mpi/verbena/comm/coll"
 )
 
 // job is what the harness itself needs of the ranks; tests have one without
@@ -13,6 +14,7 @@ type job interface {
 	size() int
 	barrier(ctx context.Context) error
 	gather(ctx context.Context, n int64) ([]int64, error) // of all ranks, to all ranks
+	sum(ctx context.Context, n []int64) error             // over all ranks, on rank 0
 	alloc(n int) []byte
 	free(mem []byte)
 }
@@ -49,6 +51,10 @@ func (j commJob) gather(ctx context.Context, n int64) ([]int64, error) {
 		}
 	}
 	return all, nil
+}
+
+func (j commJob) sum(ctx context.Context, n []int64) error {
+	return coll.Reduce(ctx, j.c, n, n, 0, coll.Sum)
 }
 
 func (j commJob) alloc(n int) []byte { return comm.Alloc[byte](j.c, n) }

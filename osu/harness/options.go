@@ -31,6 +31,7 @@ type Options struct {
 
 	Validate       bool
 	ValidateWarmUp int   // iterations before each timed one, with Validate
+	Full           bool  // print minimum, maximum and iterations
 	Percentiles    []int // empty: none are asked for
 	Clock          bool  // print what reading the clock costs
 	CPUs           bool  // print where the ranks are pinned
@@ -56,6 +57,9 @@ func defaults(m Metric) Options {
 	switch m {
 	case Latency:
 		o.Iterations, o.WarmUp, o.Window = Counts{10000, 1000}, Counts{100, 10}, 1
+	case Mean:
+		o.Max, o.Window = 1<<20, 1
+		o.Iterations, o.WarmUp = Counts{1000, 100}, Counts{100, 10}
 	case Bandwidth, Rate:
 		o.Iterations, o.WarmUp, o.Window = Counts{100, 20}, Counts{10, 2}, 64
 	}

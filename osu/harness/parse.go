@@ -38,7 +38,7 @@ func (s *Spec) options() []option {
 		},
 		{
 			short: 'm', long: "message-size", takes: required, value: "[MIN:]MAX", what: "message size",
-			help: "message sizes in bytes: doubling from MIN (default 1)\nto MAX (default 4194304); 'MIN:' alone keeps MAX",
+			help: "message sizes in bytes: doubling from MIN (default 1)\nto MAX (default " + strconv.Itoa(defaults(s.Metric).Max) + "); 'MIN:' alone keeps MAX",
 			set:  setSizes,
 		},
 		{
@@ -101,6 +101,10 @@ func (s *Spec) options() []option {
 			},
 		},
 		{
+			short: 'f', long: "full", help: "print minimum, maximum and iterations beside the average",
+			set: func(o *Options, _ string) bool { o.Full = true; return true },
+		},
+		{
 			short: 'z', long: "tail-lat", takes: optional, value: "[P,...]", what: "percentiles",
 			help: "print percentiles, attached as in -z50,99: at most 5\nof 1 to 99 (-z alone: 50,90,99)",
 			set:  setPercentiles,
@@ -123,8 +127,14 @@ func (s *Spec) options() []option {
 		switch opt.short {
 		case 'h', 'v':
 			return false
+		case 'm', 'a', 'c', 'u':
+			return s.Metric == Once || s.Sizeless
+		case 'b':
+			return s.Metric == Once || s.Metric == Mean
+		case 'f':
+			return s.Metric != Mean
 		case 'W':
-			return s.Metric == Latency || s.Metric == Once
+			return s.Metric != Bandwidth && s.Metric != Rate
 		case 'p':
 			return !s.Paired
 		case 'R', 'V':

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -23,6 +24,7 @@ type run struct {
 	once     func(context.Context) (string, error) // instead of a body
 	makeBody func(peer int) Body
 	body     Body
+	all      *Collective // instead of a body
 	place    place
 
 	send, recv *window // nil on the side that does not send or receive
@@ -78,14 +80,17 @@ func (r *run) start(ctx context.Context, args []string) error {
 		}
 		say(r.stdout, r.spec.title()+"\n"+line+"\n")
 		return nil
-	case r.spec.Paired && r.job.size() < 2:
+	case (r.spec.Paired || r.all != nil) && r.job.size() < 2:
 		say(r.stderr, "This test requires at least two processes\n")
 		return r.fail(ctx)
-	case !r.spec.Paired && r.job.size() != 2:
+	case !r.spec.Paired && r.all == nil && r.job.size() != 2:
 		say(r.stderr, "This test requires exactly two processes\n")
 		return r.fail(ctx)
 	}
 	r.options = options
+	if r.all != nil {
+		return r.sweep(ctx, first)
+	}
 	r.place = r.spec.place(r.job.rank(), options.Pairs)
 	if !r.place.idle() {
 		r.body = r.makeBody(r.place.peer)
@@ -124,7 +129,7 @@ func (r *run) sweep(ctx context.Context, first bool) error {
 	if !o.Multiple {
 		r.allocate(o.Max)
 	}
-	for size := range o.Sizes() {
+	for size := range r.sizes() {
 		if o.Multiple {
 			r.allocate(size)
 		}
@@ -146,6 +151,14 @@ func (r *run) sweep(ctx context.Context, first bool) error {
 	}
 	r.release()
 	return nil
+}
+
+// sizes are those of the rows: one that counts for nothing where messages have none.
+func (r *run) sizes() iter.Seq[int] {
+	if r.spec.Sizeless {
+		return slices.Values([]int{0})
+	}
+	return r.options.Sizes()
 }
 
 // invalid ends the benchmark after a validation that has failed.
@@ -181,6 +194,9 @@ func (r *run) measure(ctx context.Context, size int) (*row, error) {
 	if err := r.job.barrier(ctx); err != nil {
 		return nil, err
 	}
+	if r.all != nil {
+		return r.measureAll(ctx, size)
+	}
 
 	var t timed
 	var err error
@@ -214,15 +230,21 @@ func (r *run) measure(ctx context.Context, size int) (*row, error) {
 		}
 		got.percentiles = percentiles(values, o.Percentiles)
 	}
-	if o.Validate {
-		if t.bad > 0 {
-			fmt.Fprintf(r.stderr, "%s: rank %d: %v (%d of %d iterations)\n", r.spec.Name, r.job.rank(), t.first, t.bad, skip+n)
-		}
-		bad, err := r.job.gather(ctx, t.bad)
-		if err != nil {
-			return nil, err
-		}
+	return got, r.verdict(ctx, got, &t, skip+n)
+}
+
+// verdict says of a row whether all iterations on all ranks were right, if that is
+// asked for.
+func (r *run) verdict(ctx context.Context, got *row, t *timed, iterations int) error {
+	if !r.options.Validate {
+		return nil
+	}
+	if t.bad > 0 {
+		fmt.Fprintf(r.stderr, "%s: rank %d: %v (%d of %d iterations)\n", r.spec.Name, r.job.rank(), t.first, t.bad, iterations)
+	}
+	bad, err := r.job.gather(ctx, t.bad)
+	if err == nil {
 		got.valid = slices.Max(bad) == 0
 	}
-	return got, nil
+	return err
 }

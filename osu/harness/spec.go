@@ -14,6 +14,7 @@ const (
 	Bandwidth               // 10⁶ bytes per second, of windows of messages
 	Rate                    // Bandwidth, and messages per second beside it
 	Once                    // no table: one line, of RunOnce
+	Mean                    // of a collective on all ranks, in microseconds
 )
 
 // Spec says what a benchmark is.
@@ -29,6 +30,9 @@ type Spec struct {
 	// Paired benchmarks run on any number of ranks, at least two, which form
 	// pairs: of n pairs, rank k < n and rank k+n are one.
 	Paired bool
+
+	// Sizeless collectives have no message: their table has one row, without a size.
+	Sizeless bool
 }
 
 // Body does a benchmark's iterations, on one rank.
@@ -55,7 +59,7 @@ func (m Metric) column() string {
 
 // tail is the heading of a percentile, after its number.
 func (m Metric) tail() string {
-	if m == Latency {
+	if m == Latency || m == Mean {
 		return "Tail Lat(us)"
 	}
 	return "Tail BW(MB/s)"

@@ -23,6 +23,8 @@ type table struct {
 type row struct {
 	size        int
 	value       float64
+	min, max    float64   // of the ranks
+	iterations  int       // timed
 	rate        float64   // messages per second
 	valid       bool      // with validation
 	percentiles []float64 // as many as were asked for
@@ -45,7 +47,9 @@ func (t *table) header(title string, comments ...string) error {
 	if t.options.Vary {
 		line = append(line, "\n# Uni-directional Bandwidth (MB/sec)\n"...)
 	}
-	line = append(line, "# Datatype: MPI_CHAR.\n"...)
+	if !t.spec.Sizeless {
+		line = append(line, "# Datatype: MPI_CHAR.\n"...)
+	}
 	for _, c := range comments {
 		line = fmt.Appendf(line, "# %s\n", c)
 	}
@@ -53,7 +57,14 @@ func (t *table) header(title string, comments ...string) error {
 		_, err := t.out.Write(append(line, variedHeader()...))
 		return err
 	}
-	line = fmt.Appendf(line, "%-10s%18s", "# Size", t.spec.Metric.column())
+	if t.spec.Sizeless {
+		line = fmt.Appendf(line, "# %s", t.spec.Metric.column())
+	} else {
+		line = fmt.Appendf(line, "%-10s%18s", "# Size", t.spec.Metric.column())
+	}
+	if t.options.Full {
+		line = fmt.Appendf(line, "%18s%18s%12s", "Min Latency(us)", "Max Latency(us)", "Iterations")
+	}
 	if t.options.Rates {
 		line = fmt.Appendf(line, "%18s", "Messages/s")
 	}
@@ -77,7 +88,15 @@ func (t *table) window() string {
 
 // print prints one row.
 func (t *table) print(r *row) error {
-	line := fmt.Appendf(nil, "%-10d%18.*f", r.size, t.options.Decimals, r.value)
+	var line []byte
+	if t.spec.Sizeless {
+		line = fmt.Appendf(nil, "%17.*f", t.options.Decimals, r.value)
+	} else {
+		line = fmt.Appendf(nil, "%-10d%18.*f", r.size, t.options.Decimals, r.value)
+	}
+	if t.options.Full {
+		line = fmt.Appendf(line, "%18.*f%18.*f%12d", t.options.Decimals, r.min, t.options.Decimals, r.max, r.iterations)
+	}
 	if t.options.Rates {
 		line = fmt.Appendf(line, "%18.*f", t.options.Decimals, r.rate)
 	}

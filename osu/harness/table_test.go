@@ -104,7 +104,7 @@ func parseRow(t *testing.T, o *Options, line string) *row {
 
 func TestTableFail(t *testing.T) {
 	var out bytes.Buffer
-	table := table{out: &out, options: &Options{Validate: true, Decimals: 2}}
+	table := table{out: &out, spec: &latencySpec, options: &Options{Validate: true, Decimals: 2}}
 	if err := table.print(&row{size: 8, value: 0.184}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTableFail(t *testing.T) {
 
 func TestTableDecimals(t *testing.T) {
 	var out bytes.Buffer
-	table := table{out: &out, options: &Options{Decimals: 4}}
+	table := table{out: &out, spec: &latencySpec, options: &Options{Decimals: 4}}
 	if err := table.print(&row{size: 8, value: 0.06184}); err != nil {
 		t.Fatal(err)
 	}

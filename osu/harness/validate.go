@@ -5,6 +5,10 @@ import "fmt"
 // prepare writes what iteration i sends into the send buffers, and poisons the
 // receive buffers.
 func (r *run) prepare(size, i int) {
+	if r.all != nil {
+		r.prepareAll(size, i)
+		return
+	}
 	if r.send != nil {
 		for k := range r.send.buffers {
 			fill(r.send.messages[k], seed(size, i, r.job.rank(), k), 0)
@@ -19,6 +23,9 @@ func (r *run) prepare(size, i int) {
 
 // check says what is wrong with the buffers after iteration i, if anything.
 func (r *run) check(size, i int) error {
+	if r.all != nil {
+		return r.checkAll(size, i)
+	}
 	check := func(w *window, name string, sender int) error {
 		if w == nil {
 			return nil

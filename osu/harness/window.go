@@ -4,6 +4,7 @@ package harness
 type window struct {
 	buffers  []buffer // one, or one per message
 	messages [][]byte // one per message
+	blocks   int      // that a collective's buffer has, of the message size
 }
 
 func newWindow(alloc func(int) []byte, o *Options, most int) *window {
@@ -27,7 +28,7 @@ func (w *window) resize(size int) {
 	}
 	for i := range w.messages {
 		b := &w.buffers[i%len(w.buffers)]
-		w.messages[i] = b.message(size)
+		w.messages[i] = b.message(size * max(w.blocks, 1))
 	}
 }
 
@@ -54,6 +55,10 @@ func (r *run) allocate(most int) {
 	alloc := func(n int) []byte { return make([]byte, n) }
 	if o.Alloc {
 		alloc = r.job.alloc
+	}
+	if r.all != nil {
+		r.allocateAll(alloc, most)
+		return
 	}
 	if r.place.sends {
 		r.send = newWindow(alloc, o, most)
