@@ -209,3 +209,29 @@ func TestFlushReportsLoss(t *testing.T) {
 		t.Errorf("%v", errs[0])
 	}
 }
+
+// Rules 8 and 18: a rank that closes its world while more waits for it than it lets a
+// sender send: the sender's Close gives up what is left, and both end.
+func TestCloseOverQuota(t *testing.T) {
+	for _, mode := range []Mode{Buffered, Standard} {
+		const limit = 64 << 10
+		errs := runErrors(t, 2, Config{UnexpectedLimit: limit, Slots: 8}, func(ctx context.Context, c *Comm) error {
+			if c.Rank() == 1 {
+				_, err := Recv(ctx, c, []byte(nil), 0, 1)
+				return err
+			}
+			if err := Send(ctx, c, []byte(nil), 1, 1); err != nil {
+				return err
+			}
+			for range 100 {
+				if err := Send(ctx, c, make([]byte, 10_000), 1, 2, mode); err != nil && !errors.Is(err, ErrFinished) {
+					return err
+				}
+			}
+			return nil
+		})
+		if errs[1] != nil || errs[0] != nil && !errors.Is(errs[0], ErrFinished) {
+			t.Errorf("%v: %v", mode, errs)
+		}
+	}
+}

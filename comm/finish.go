@@ -1,6 +1,8 @@
 package comm
 
 import (
+	"math"
+
 	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/match"
 )
@@ -8,6 +10,10 @@ import (
 // A rank that is in Close says so to those that it has had to do with, and to those
 // that turn to it from then on: what waits for it there is an error and not a hang.
 // What it had sent is delivered before. It still takes part in the barrier of Close.
+//
+// It has no quotas any more: a sender that waited for credits would wait for a receive
+// that won't come, and its own goodbye with it. What is sent before it hears of this
+// is kept until the end of Close.
 
 // bye says goodbye. The lock is held.
 func (w *World) bye() {
@@ -15,6 +21,10 @@ func (w *World) bye() {
 	for _, p := range w.peers {
 		if p.ep != nil && (p.asked || p.contacted || p.seq != 0 || p.ep.Used()) {
 			w.tell(p)
+		}
+		p.quota = math.MaxInt
+		if p.ep != nil && p.lost == nil {
+			p.ep.Hold(false)
 		}
 	}
 }

@@ -207,3 +207,32 @@ func TestKeepsMemory(t *testing.T) {
 		t.Error("memory is kept after the end: pooled requests would leak it")
 	}
 }
+
+// A message of no bytes is offered and finished as others are, though there is no memory
+// that a device would register: twice, so that the second finds the first's.
+func TestTransferNothing(t *testing.T) {
+	for _, room := range []int{0, 5} {
+		r := newRig(t, 2, sim.Config{})
+		a, b := r.ranks[0], r.ranks[1]
+		for range 2 {
+			s := a.offer(1, nil)
+			o := b.takeOffer()
+			if o.Length != 0 {
+				t.Errorf("an offer of %d bytes", o.Length)
+			}
+			if len(s.told) != 0 {
+				t.Fatal("the send is over before it was pulled")
+			}
+			p := b.pull(o, room)
+			r.until("nothing", func() bool { return len(s.told) > 0 && len(p.told) > 0 })
+			if d := cmp.Diff([][]error{{nil}, {nil}}, [][]error{s.told, p.told}); d != "" {
+				t.Errorf("owners (-want +got)\n%s", d)
+			}
+			p.check(t, nil, room)
+		}
+		if got := counter(b.dev, "read_bytes"); got != 0 {
+			t.Errorf("%d bytes were read", got)
+		}
+		r.clean()
+	}
+}
