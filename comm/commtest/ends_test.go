@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -258,4 +259,37 @@ func TestLastWords(t *testing.T) {
 			t.Errorf("%s: %d messages arrived, want 20\n%s", device, heard, f.text())
 		}
 	}
+}
+
+// A rank that heeds nothing doesn't keep the test: it is named, with all stacks.
+func TestStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // to wait for it in no time
+		f := new(fake)
+		f.TB = t
+		free := make(chan struct{})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			commtest.Run(f, 2, func(ctx context.Context, c *comm.Comm) error {
+				if c.Rank() == 1 {
+					<-free
+					return nil
+				}
+				return hear(ctx, c)
+			})
+		}()
+		<-done
+		for _, want := range []string{
+			`^commtest: not done after 1h0m0s`,
+			`\n  rank 1: no message: it runs, or waits for something else`,
+			`\ncommtest: rank 0 of 2, for that: `,
+			`\ncommtest: rank 1 of 2 has not ended 10s after its context`,
+			`\ncommtest: all goroutines:\ngoroutine `,
+		} {
+			if !regexp.MustCompile(want).MatchString(f.text()) {
+				t.Errorf("want %s in\n%.2000s", want, f.text())
+			}
+		}
+		close(free)
+	})
 }
