@@ -80,19 +80,37 @@ func TestChannelsInBubble(t *testing.T) {
 	})
 }
 
-// An event that the background goroutine takes from the channel when the driver
-// already sleeps reaches the driver.
+// An event that the background goroutine takes from the channel when it has lost
+// its arming, and the driver sleeps, reaches the driver.
 func TestChannelsStolenWake(t *testing.T) {
 	onChannels = true
 	defer func() { onChannels = false }()
-	b := newBench(t, Config{Background: true})
-	for range 300 {
-		b.until("the background to arm", b.backgroundArmed)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Config{Background: true})
+		time.Sleep(time.Second) // until it sleeps
+		b.Lock()
+		if !b.backgroundArmed() {
+			t.Fatal("the background is not armed")
+		}
+		b.back.armed = false // as disarmBackground, of which it hears after the event
+		b.armAll(verbs.None)
+		b.Unlock()
 		g := b.wait(context.Background(), 1, 1)
-		b.until("the driver", func() bool { return b.asleep })
-		b.cq.push(completion(1))
-		b.ends(g, "the driver")
-	}
+		synctest.Wait()
+		if !b.asleep {
+			t.Fatal("the driver doesn't sleep")
+		}
+		b.cq.push(completion(1)) // for the background, which has waited for longer
+		synctest.Wait()
+		if !g.returned() {
+			t.Error("the driver sleeps on")
+			b.Lock()
+			b.kick()
+			b.Unlock()
+		}
+		<-g.done
+		b.Close()
+	})
 }
 
 // Such an engine takes one device, which has a channel.

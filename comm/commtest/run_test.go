@@ -147,24 +147,24 @@ func TestBubbleWait(t *testing.T) {
 	})
 }
 
-// A child of Processes doesn't run what comes before it.
+// A process runs the call of Processes that it was started for, and nothing of what
+// comes before it. It inherits the environment.
 func TestProcessesAmongOthers(t *testing.T) {
-	if os.Getenv("COMMTEST_CALL") == "" {
-		t.Setenv("COMMTEST_TEST", "was here") // inherited
-	}
+	const turn = "COMMTEST_TEST_TURN"
+	child := os.Getenv("COMMTEST_CALL") != ""
 	for i := range 3 {
 		commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) error {
-			if os.Getenv("COMMTEST_CALL") != "" {
+			if child {
 				return fmt.Errorf("ranks among ranks")
 			}
 			return sum(ctx, c)
 		})
+		if !child {
+			t.Setenv(turn, fmt.Sprint(i))
+		}
 		commtest.Processes(t, 2, func(ctx context.Context, c *comm.Comm) error {
-			if want := fmt.Sprintf("%s#%d", t.Name(), i+1); os.Getenv("COMMTEST_CALL") != want {
-				return fmt.Errorf("call %s, want %s", os.Getenv("COMMTEST_CALL"), want)
-			}
-			if os.Getenv("COMMTEST_TEST") == "" {
-				return fmt.Errorf("the environment wasn't inherited")
+			if os.Getenv(turn) != fmt.Sprint(i) {
+				return fmt.Errorf("this is call %d, and should be %s", i, os.Getenv(turn))
 			}
 			return sum(ctx, c)
 		})
