@@ -56,5 +56,6 @@
 // # Checks
 //
 // Besides what a program's own settings say, everything that comm can check is
-// checked.
+// checked: a receive of another element type than its message's fails
+// (Config.CheckTypes). Messages are 64 bytes longer for it.
 package commtest

@@ -76,7 +76,7 @@ func choose(t testing.TB, opts []Option) options {
 }
 
 // strict turns on what comm can check of a program.
-func strict(*comm.Config) {}
+func strict(c *comm.Config) { c.CheckTypes = true }
 
 // inBubble says whether the goroutine is in a bubble of testing/synctest: the first
 // line of its stack says so.

@@ -2,6 +2,7 @@ package commtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -63,6 +64,19 @@ func TestConfig(t *testing.T) {
 		return sum(ctx, c)
 	}
 	commtest.Everywhere(t, 2, program, commtest.Config(comm.Config{EagerLimit: 333, Recv: "peer"}))
+}
+
+// Element types are compared, in each way of running.
+func TestChecksTypes(t *testing.T) {
+	commtest.Everywhere(t, 2, func(ctx context.Context, c *comm.Comm) error {
+		if c.Rank() == 1 {
+			return comm.Send(ctx, c, []float32{1}, 0, 0)
+		}
+		if _, err := comm.Recv(ctx, c, make([]int32, 1), 1, 0); !errors.Is(err, comm.ErrType) {
+			return fmt.Errorf("a float32 received as an int32: %w", err)
+		}
+		return nil
+	})
 }
 
 // In a bubble an hour of sleep takes no time, and a rank that waits lets it pass.
