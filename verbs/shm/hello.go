@@ -83,7 +83,7 @@ type hello struct {
 	NonceAddr uint64 // where Nonce lies in the speaker's address space
 }
 
-const helloVersion = 1
+const helloVersion = 2
 
 // Why a connection is refused.
 const (

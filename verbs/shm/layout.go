@@ -9,7 +9,7 @@ import "sync/atomic"
 // fetches lines in pairs.
 const (
 	segMagic   = 0x31616e6562726576 // "verbena1"
-	segVersion = 1
+	segVersion = 2
 
 	ringCells = 64
 	cellBody  = 120
@@ -18,7 +18,7 @@ const (
 	cellImm   = 112       // offset of the immediate in a cell's body
 	ackEvery  = ringCells / 4
 
-	maxRegions = 4096
+	maxRegions = 1 << 16
 	maxReads   = 256
 
 	chunkUnit  = 4 << 10

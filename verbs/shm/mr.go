@@ -24,21 +24,32 @@ const (
 	regionTaken   = 1 << 17 // see verbs.Taker
 )
 
-// regions is the table of this device's registrations.
+// regions is the table of this device's registrations. Entries are used from the
+// first on, so that the pages of those that were never needed stay untouched.
 type regions struct {
 	table []region
-	mem   [][]byte
+	mem   [][]byte // of the entries that have been used
 	gen   uint32
 	free  []int32
 }
 
 func (r *regions) init(seg []byte) {
 	r.table = views[region](seg, regionOff, maxRegions)
-	r.mem = make([][]byte, maxRegions)
-	r.free = make([]int32, maxRegions)
-	for i := range r.free {
-		r.free[i] = int32(maxRegions - 1 - i)
+}
+
+// entry takes a free entry, the one that was given back last: its line is in the
+// cache. It says no if there is none.
+func (r *regions) entry() (i int32, ok bool) {
+	if last := len(r.free) - 1; last >= 0 {
+		i = r.free[last]
+		r.free = r.free[:last]
+		return i, true
 	}
+	if len(r.mem) == maxRegions {
+		return 0, false
+	}
+	r.mem = append(r.mem, nil)
+	return int32(len(r.mem) - 1), true
 }
 
 // mr is a registration. One for local use only has key 0.
@@ -62,11 +73,10 @@ func (d *Device) Register(mem []byte, a verbs.Access) (verbs.MR, error) {
 		return m, nil
 	}
 	r := &d.regions
-	if len(r.free) == 0 {
+	i, ok := r.entry()
+	if !ok {
 		return nil, fmt.Errorf("%w: shm: %d registrations are in use", verbs.ErrNoMemory, maxRegions)
 	}
-	i := r.free[len(r.free)-1]
-	r.free = r.free[:len(r.free)-1]
 	if r.gen++; r.gen == 0 {
 		r.gen = 1
 	}
@@ -182,7 +192,7 @@ func (r *regions) closeAll() {
 // lookup returns registered memory of this device, or nil.
 func (r *regions) lookup(key, addr, n uint64) []byte {
 	i := key & keyEntry
-	if uint32(key) != uint32(key)&(keyArena|keyEntry) || i >= maxRegions || r.mem[i] == nil ||
+	if uint32(key) != uint32(key)&(keyArena|keyEntry) || i >= uint64(len(r.mem)) || r.mem[i] == nil ||
 		r.table[i].word.Load()>>32 != key>>32 {
 		return nil
 	}
