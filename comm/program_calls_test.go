@@ -151,12 +151,14 @@ func (x *expected) receive(ctx context.Context, m *Message, err error) error {
 	return nil
 }
 
-// probed receives a message that was seen.
+// probed receives a message that was seen. It is the one that comes, unless it is a
+// long one whose sender has taken it back in the meantime.
 func (x *expected) probed(ctx context.Context, c *Comm, s Status, err error) error {
 	if err != nil {
 		return err
 	}
-	if x.status, x.err = Recv(ctx, c, x.buf, x.source, x.tag); s != x.status {
+	x.status, x.err = Recv(ctx, c, x.buf, x.source, x.tag)
+	if s != x.status && s.Bytes <= int64(c.world.limit) {
 		return fmt.Errorf("probed %+v, received %+v", s, x.status)
 	}
 	return nil
