@@ -94,8 +94,10 @@ func TestDeathInPart(t *testing.T) {
 		}
 		switch c.Rank() {
 		case 1:
-			_, err := Recv(ctx, c, b, 0, 99) // until it is distrusted
-			return err
+			// Until both distrust it: one that had ended before would have finished.
+			_, err := Recv(ctx, c, b, 0, 99)
+			_, also := Recv(ctx, c, b, 2, 99)
+			return errors.Join(err, also)
 		case 3:
 			if _, err := Recv(ctx, pair, b, 1, 1); err != nil {
 				return err
