@@ -24,7 +24,7 @@ var forever = context.Background()
 var reasons = [...]error{
 	ErrFailed, // any other
 	comm.ErrDied, comm.ErrFinished, comm.ErrUnreachable, comm.ErrProtocol,
-	ErrMismatch, ErrLength, ErrOverlap, comm.ErrRank, comm.ErrTruncated, comm.ErrShort, comm.ErrClosed,
+	ErrMismatch, ErrLength, ErrOverlap, comm.ErrRank, comm.ErrType, comm.ErrTruncated, comm.ErrShort, comm.ErrClosed,
 	context.Canceled, context.DeadlineExceeded,
 }
 

@@ -99,6 +99,37 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
+// A message that is too short or too long is an error of the rank that receives it.
+func TestLengths(t *testing.T) {
+	for n, want := range map[int]error{4: comm.ErrTruncated, 5: nil, 6: comm.ErrShort} {
+		run(t, 2, comm.Config{}, func(ctx context.Context, c *comm.Comm) error {
+			if c.Rank() == 0 {
+				return coll.Bcast(ctx, c, make([]int, 5), 0)
+			}
+			if err := coll.Bcast(ctx, c, make([]int, n), 0); !errors.Is(err, want) {
+				return fmt.Errorf("5 values into %d: %w, want %w", n, err, want)
+			}
+			return nil
+		})
+	}
+}
+
+// Ranks that give different element types hear of it, where types are compared.
+func TestElementTypes(t *testing.T) {
+	run(t, 4, comm.Config{CheckTypes: true}, func(ctx context.Context, c *comm.Comm) error {
+		err := coll.Allreduce(ctx, c, []int64{1}, []int64{1}, coll.Sum)
+		if err == nil && c.Rank() == 3 {
+			err = coll.Allreduce(ctx, c, []float64{1}, []float64{1}, coll.Sum)
+		} else if err == nil {
+			err = coll.Allreduce(ctx, c, []int64{1}, []int64{1}, coll.Sum)
+		}
+		if !errors.Is(err, comm.ErrType) {
+			return fmt.Errorf("%w, want %w", err, comm.ErrType)
+		}
+		return c.Barrier(ctx)
+	})
+}
+
 // waits are calls in which the ranks wait for each other, with messages that leave at
 // once and with such that wait for their receivers.
 func waits() map[string]func(ctx context.Context, c *comm.Comm) error {

@@ -74,7 +74,7 @@ func TestBesideWildcards(t *testing.T) {
 // Ranks that are steps apart, from one call to the next: nobody waits in between, calls
 // of all kinds and lengths follow each other, and each rank dawdles as it likes.
 func TestAtDifferentSteps(t *testing.T) {
-	run(t, 5, comm.Config{}, func(ctx context.Context, c *comm.Comm) error {
+	runPlain(t, 5, comm.Config{}, func(ctx context.Context, c *comm.Comm) error {
 		all := calls[int64]()
 		r := rand.New(rand.NewPCG(3, 3)) // the same on all ranks
 		own := rand.New(rand.NewPCG(4, uint64(c.Rank())))

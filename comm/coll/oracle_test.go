@@ -187,12 +187,18 @@ func TestAgainstOracle(t *testing.T) {
 	everywhere(t, func(ctx context.Context, c *comm.Comm) error {
 		seed := uint64(0)
 		next := func() uint64 { seed += 1000; return seed }
-		for _, n := range lengths(8, c.Size()) {
+		for i, n := range lengths(8, c.Size()) {
+			if raceOn && i%3 != c.Size()%3 {
+				continue // which takes ten times as long
+			}
 			if err := check(ctx, c, ints, n, next()); err != nil {
 				return err
 			}
 		}
-		for _, n := range []int{0, 1, 3, 100, 1025} {
+		for i, n := range []int{0, 1, 3, 100, 1025} {
+			if raceOn && i%3 != c.Size()%3 {
+				continue
+			}
 			if err := check(ctx, c, bytes, 7*n, next()); err != nil {
 				return err
 			}
