@@ -27,7 +27,7 @@
 //
 // Blocking: [Send], [Recv]; of single values [SendOne], [RecvOne]; of any length
 // [RecvAppend]; both ways at once [Sendrecv], [SendrecvReplace]; all together
-// [Comm.Barrier].
+// [Comm.Barrier], and the collectives in package comm/coll.
 //
 // Modes of a send, as an option of any of them: [Sync], which waits for the match,
 // [Buffered], which waits for nothing ([World.Flush] does), and [ReadyMode]; see [Mode]

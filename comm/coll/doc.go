@@ -24,6 +24,9 @@
 // this rank's part is done, which says nothing of the others, and the buffers are the
 // program's again.
 //
+// There are no nonblocking forms: a goroutine makes the call, on a communicator of its
+// own. ReduceScatter has blocks of one length only.
+//
 // Elements are of any type without pointers. In place: what a call would copy may be
 // where it belongs already. So in and out of a reduction or of an all-to-all may be the
 // same slice, and in of a gather the rank's part of out. It is each rank's own matter.
