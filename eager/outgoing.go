@@ -137,6 +137,11 @@ func (ep *Endpoint) Flush() (done bool) {
 	if !ep.flushList(&ep.queue) && ep.credits != 0 {
 		return false
 	}
+	// What was given while the queue was flushed, by owners that were told or for a
+	// completion that was found, has not asked for another call: there is this one.
+	if ep.control.head != nil || ep.owes {
+		return false
+	}
 	ep.waiting = false
 	return true
 }

@@ -158,6 +158,38 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
+// What is given to the endpoint while its queue is being flushed leaves too, however many
+// places the flush has left: a finish, say, of a read whose completion was found on the
+// way. Nobody would ask for it again.
+func TestEnqueuedWithinFlush(t *testing.T) {
+	c := small()
+	for n := 1; n <= 2*c.Depth; n++ {
+		r := newRig(t, 2, c, sim.DeviceConfig{})
+		a, b := r.ranks[0], r.ranks[1]
+		for range c.Depth { // the send queue is full until there is a connection
+			if !a.send(1, 0, nil) {
+				t.Fatal("not sent")
+			}
+		}
+		cancel := new(Outgoing)
+		cancel.SetControl(Header{Kind: Cancel}, Extension{Name: 7})
+		for i := range n {
+			o := new(Outgoing)
+			if i == n-1 {
+				o.Owner = ownerFunc(func(bool) { a.eps[1].Enqueue(cancel) })
+			}
+			a.do(func() {
+				o.SetData(1, 1, nil)
+				a.eps[1].Enqueue(o)
+			})
+		}
+		r.settle()
+		if got := len(b.got); got != c.Depth+n+1 {
+			t.Errorf("%d messages in the queue: %d have come, want %d\n%s", n, got, c.Depth+n+1, r.state())
+		}
+	}
+}
+
 // The send CQ is polled once per half a queue of messages, not once per message.
 func TestSendPolls(t *testing.T) {
 	for _, depth := range []int{64, 128} {
