@@ -315,6 +315,12 @@ func TestLayoutsGivenUp(t *testing.T) {
 			if _, err := s.Wait(ctx); !errors.Is(err, ErrCanceled) {
 				return fmt.Errorf("a send: %w", err)
 			}
+			c.world.eng.Lock()
+			pieces := len(c.world.stagings)
+			c.world.eng.Unlock()
+			if pieces != 1 {
+				return fmt.Errorf("%d pieces of staging memory after a send", pieces)
+			}
 			if err := Send(over, c, out, peer, 1, l); !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("a blocking send: %w", err)
 			}
