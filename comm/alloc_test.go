@@ -148,7 +148,7 @@ func TestNoAllocations(t *testing.T) {
 func TestLazySends(t *testing.T) {
 	rounds := 1_000_000
 	if testing.Short() || raceEnabled {
-		rounds /= 10
+		rounds /= 50
 	}
 	run(t, 2, Config{}, func(ctx context.Context, c *Comm) error {
 		peer, buf := 1-c.Rank(), make([]byte, 8)

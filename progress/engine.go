@@ -136,7 +136,8 @@ func (e *Engine) Lock() { e.mu.Lock() }
 // Unlock gives it back.
 func (e *Engine) Unlock() { e.mu.Unlock() }
 
-// AddRecv adds a receive CQ: it is polled whenever somebody drives.
+// AddRecv adds a receive CQ: it is polled whenever somebody drives. The lock is held,
+// since the background goroutine may drive already.
 func (e *Engine) AddRecv(cq verbs.CQ, h Handler) { e.recv = append(e.recv, &source{cq: cq, handle: h}) }
 
 // AddSend adds a send CQ: it is polled while NeedSends is above zero or something

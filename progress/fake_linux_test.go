@@ -142,7 +142,9 @@ func newBench(t testing.TB, c Config) *bench {
 	t.Cleanup(e.Close)
 	b := &bench{Engine: e, t: t, dev: newFakeDevice(t), waiters: map[uint64]*Waiter{}}
 	b.cq = b.dev.newCQ()
+	e.Lock()
 	e.AddRecv(b.cq, b.done)
+	e.Unlock()
 	if err := e.AddDevice(b.dev); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 
 // AddDevice adds what a device wakes with. Call it before anybody waits.
 func (e *Engine) AddDevice(d verbs.Device) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.chans.on() {
 		return e.chans.add(d)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/verbena-mpi/verbena/comm"
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
@@ -14,7 +13,7 @@ import (
 // messages take other ways with them.
 func runPlain(t *testing.T, n int, c comm.Config, f comm.RunFunc) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	local := bootstrap.NewLocal(n, "")
 	var wg sync.WaitGroup

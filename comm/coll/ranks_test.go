@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -14,10 +15,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// limit is for one run. The race detector makes nine ranks slow.
+const limit = 5 * time.Minute
+
 // run runs f on n ranks.
 func run(t testing.TB, n int, c comm.Config, f comm.RunFunc) {
 	t.Helper()
-	commtest.Run(t, n, f, commtest.Config(c))
+	commtest.Run(t, n, f, commtest.Config(c), commtest.Limit(limit))
 }
 
 // runDying runs f on ranks of which some die, which is no failure of the test.
