@@ -2,7 +2,6 @@ package comm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -16,9 +15,6 @@ type Cart struct {
 	dims     []int
 	periodic []bool
 }
-
-// ErrGrid: the dimensions can't make a grid.
-var ErrGrid = errors.New("no such grid")
 
 // Cart makes a communicator of the first ranks of this one, which lie on a grid with
 // the given number of ranks in each dimension; where periodic is true, the last one's

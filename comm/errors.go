@@ -6,19 +6,34 @@ import (
 	"net"
 )
 
-// Errors that the calls wrap; test for them with errors.Is.
+// Errors that the calls wrap; test for them with errors.Is. Besides these there are the
+// causes of a [PeerError], and those of contexts.
 var (
+	// Of the message.
 	ErrTruncated = errors.New("the message is longer than the buffer")
 	ErrShort     = errors.New("the message is shorter than the value")
+	ErrType      = errors.New("the element type can't be sent") // or is another than the message's: see Config.CheckTypes
+
+	// Of the arguments.
 	ErrRank      = errors.New("no such rank")
 	ErrTag       = errors.New("no such tag")
-	ErrType      = errors.New("the element type can't be sent") // or is another than the message's: see Config.CheckTypes
-	ErrBuffer    = errors.New("the memory for buffered sends is full")
+	ErrOption    = errors.New("the option does not fit") // the call, or another option
+	ErrLayout    = errors.New("the layout does not fit") // the buffer, or itself
 	ErrPartition = errors.New("no such partition")
-	ErrDone      = errors.New("the request was waited for already")
-	ErrCanceled  = errors.New("the operation was canceled")
-	ErrVersion   = errors.New("ranks of different versions")
-	ErrClosed    = fmt.Errorf("the world is closed: %w", net.ErrClosed)
+	ErrGroup     = errors.New("no group")     // of these ranks, or for this communicator
+	ErrGrid      = errors.New("no such grid") // for so many ranks, or no such place on it
+
+	// Of a request, or what is started again and again.
+	ErrDone     = errors.New("the request was waited for already")
+	ErrCanceled = errors.New("the operation was canceled")
+	ErrActive   = errors.New("it was started already, and not waited for since")
+	ErrInactive = errors.New("it is not started")
+
+	// Of the state of things.
+	ErrBuffer  = errors.New("the memory for buffered sends is full")
+	ErrFreed   = errors.New("the communicator was freed") // here, or where the receiver is
+	ErrClosed  = fmt.Errorf("the world is closed: %w", net.ErrClosed)
+	ErrVersion = errors.New("ranks of different versions")
 )
 
 // Error says which call failed, and how. It wraps one of the errors above, a

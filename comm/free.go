@@ -7,10 +7,6 @@ import (
 	"github.com/verbena-mpi/verbena/internal/match"
 )
 
-// ErrFreed ends calls on a communicator that was freed, and sends whose receiver has
-// freed it.
-var ErrFreed = errors.New("the communicator was freed")
-
 var (
 	errNotMade  = errors.New("it was not made by a call: it ends with its world, or with its twin")
 	errUnwanted = fmt.Errorf("the receiver will not take the message: there %w", ErrFreed)

@@ -1,7 +1,6 @@
 package comm
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -13,9 +12,6 @@ import (
 // A group begins as that of a communicator, and ends in Comm.Create. Its calls may be
 // made concurrently.
 type Group struct{ peers []*peer }
-
-// ErrGroup: the ranks can't make a group.
-var ErrGroup = errors.New("no group")
 
 // Group is the communicator's ranks, in their order. That of a freed one is empty.
 func (c *Comm) Group() Group { return Group{c.peers[:c.size]} }

@@ -1,7 +1,6 @@
 package comm
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/verbena-mpi/verbena/internal/layout"
@@ -25,9 +24,6 @@ type Layout struct {
 }
 
 func (*Layout) option() {}
-
-// ErrLayout: a layout that can't be, or that doesn't fit the buffer or the call.
-var ErrLayout = errors.New("the layout does not fit")
 
 // Strided is count blocks, each of so many elements, that begin stride elements apart:
 // Strided(rows, 1, columns) of m[k:] is column k of a matrix that is stored row by row.

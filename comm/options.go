@@ -1,9 +1,6 @@
 package comm
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Option modifies one call: a [Mode] of a send, or the [Layout] of a buffer. A nil Option changes nothing.
 // Options that don't go with the call, or with each other, are an error, ErrOption.
@@ -49,9 +46,6 @@ func (m Mode) String() string {
 	}
 	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
-
-// ErrOption: an option that doesn't go with the call.
-var ErrOption = errors.New("the option does not fit")
 
 // options are those of one call, looked through.
 type options struct {

@@ -1,13 +1,5 @@
 package comm
 
-import "errors"
-
-// Errors of what is started again and again.
-var (
-	ErrActive   = errors.New("it was started already, and not waited for since")
-	ErrInactive = errors.New("it is not started")
-)
-
 // Persistent is a send or a receive whose arguments are given once, and that is
 // started again and again: MPI's persistent requests, made by [SendInit] and
 // [RecvInit]. It holds nothing between a Wait and the next Start: one that isn't
