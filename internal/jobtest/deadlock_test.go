@@ -27,7 +27,7 @@ func place(t *testing.T, comment string) string {
 	return ""
 }
 
-const awhile = `, for \d+(\.\d)?s, at `
+const awhile = `, for \d+(\.\d)?m?s, at `
 
 // Ranks that wait for each other are found out, with the cycle, the calls and the
 // source lines.
