@@ -70,7 +70,7 @@ func (v *supervisor) watch(cmd *exec.Cmd, name string) error {
 	if err := cmd.Start(); err != nil {
 		return fail(StatusInternal, "starting go build: %w", err)
 	}
-	demote(cmd.Process.Pid, v.realtime)
+	demote(cmd.Process.Pid, v.crew.realtime)
 	built := make(chan error, 1)
 	go func() { built <- cmd.Wait() }()
 	limit := time.NewTimer(buildLimit)

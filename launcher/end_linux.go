@@ -3,8 +3,6 @@ package launcher
 import (
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // end ends the job, if it isn't ending already; the first reason counts.
@@ -66,18 +64,7 @@ func (v *supervisor) leave() {
 	v.enter(leaving, restGrace)
 }
 
-// killAll kills the ranks, their groups and everything that is our child. What
-// those have started becomes our child in turn, and is killed in the next
-// round.
+// killAll kills the ranks and all that they have started.
 func (v *supervisor) killAll() {
-	if v.reaper != nil {
-		v.reaper.mu.Lock()
-		defer v.reaper.mu.Unlock()
-	}
-	for _, r := range v.ranks {
-		r.signal(syscall.SIGKILL, true)
-	}
-	for _, pid := range children() {
-		_ = unix.Kill(pid, unix.SIGKILL)
-	}
+	v.crew.kill()
 }

@@ -10,9 +10,16 @@ import (
 // rankPMIFD is where a rank finds its connection.
 const rankPMIFD = 3
 
+// place is what a rank is told about where it is in the job, and on its host.
+type place struct {
+	rank, size    int
+	local, locals int  // among the ranks of its host
+	ownCore       bool // no other rank uses it
+}
+
 // environ is the environment of one rank: base without what another launcher
 // said about itself, then ours. Of two values of a name the last counts.
-func environ(base []string, rank, size int, ownCore bool) []string {
+func environ(base []string, at place) []string {
 	env := make([]string, 0, len(base)+6)
 	last := map[string]int{}
 	for i, kv := range base {
@@ -24,11 +31,13 @@ func environ(base []string, rank, size int, ownCore bool) []string {
 			env = append(env, kv)
 		}
 	}
-	r, n := strconv.Itoa(rank), strconv.Itoa(size)
-	env = append(env,
-		"PMI_FD="+strconv.Itoa(rankPMIFD), "PMI_RANK="+r, "PMI_SIZE="+n,
-		"MPI_LOCALRANKID="+r, "MPI_LOCALNRANKS="+n)
-	if ownCore {
+	for _, v := range []struct {
+		name string
+		n    int
+	}{{"PMI_FD", rankPMIFD}, {"PMI_RANK", at.rank}, {"PMI_SIZE", at.size}, {"MPI_LOCALRANKID", at.local}, {"MPI_LOCALNRANKS", at.locals}} {
+		env = append(env, v.name+"="+strconv.Itoa(v.n))
+	}
+	if at.ownCore {
 		env = append(env, "VERBENA_OWN_CORE=1")
 	}
 	return env

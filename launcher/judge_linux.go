@@ -9,30 +9,35 @@ import (
 
 // reaped notes which children have ended.
 func (v *supervisor) reaped(b batch) {
-	for _, e := range b.exits {
-		r := v.byPid[e.pid]
-		if r == nil {
-			v.log.Debugf("pid %d, left behind by a rank, ended: %s", e.pid, describe(e.status))
+	for _, e := range b.Exits {
+		if e.Rank < 0 {
+			v.log.Debugf("pid %d, left behind by a rank, ended: %s", e.Pid, describe(e.Status))
 			continue
 		}
-		r.reaped, r.status = true, e.status
+		r := v.ranks[e.Rank]
+		r.reaped, r.status = true, e.Status
 		if r.in != nil {
 			_ = r.in.Close() // or the others would wait for it, if a child of its holds the pipe
 		}
 		v.dead = append(v.dead, e)
-		v.log.Debugf("%v ended: %s", r, describe(e.status))
+		v.log.Debugf("%v ended: %s", r, describe(e.Status))
 		// Its last words are in the socket, and its end closes that, unless it
 		// has lent the connection to somebody.
 		_ = r.pmi.SetDeadline(time.Now().Add(pmiGrace))
 	}
-	v.overlap = v.overlap || len(b.exits) > 1
-	if v.failure == nil && len(b.dying) > 0 && len(v.awaited) == 0 {
-		for _, pid := range b.dying {
-			v.awaited = append(v.awaited, v.byPid[pid])
-		}
-		v.overlap = true
-		v.patience.Reset(dieGrace)
+	v.overlap = v.overlap || len(b.Exits) > 1
+	if v.failure == nil && len(b.Dying) > 0 && len(v.awaited) == 0 {
+		v.await(b.Dying)
 	}
+}
+
+// await waits for ranks that are about to die.
+func (v *supervisor) await(ids []int) {
+	for _, id := range ids {
+		v.awaited = append(v.awaited, v.ranks[id])
+	}
+	v.overlap = true
+	v.patience.Reset(dieGrace)
 }
 
 // aborted notes that a rank wants the job to end. It may want that because it
@@ -51,14 +56,11 @@ func (v *supervisor) aborted(r *rank, f *failure) {
 	if len(v.awaited) > 0 {
 		return
 	}
-	for _, r := range v.ranks { // this one, too: others may be dying because it is
-		if !r.reaped && v.reaper.dying(r.pid) {
-			v.awaited = append(v.awaited, r)
-		}
-	}
-	if len(v.awaited) > 0 {
-		v.overlap = true
-		v.patience.Reset(dieGrace)
+	b := v.crew.reaper.look() // at this one, too: others may be dying because it is
+	v.overlap = v.overlap || len(b.Exits) > 0
+	v.reaped(batch{Exits: b.Exits})
+	if len(b.Dying) > 0 {
+		v.await(b.Dying)
 	}
 }
 
@@ -79,12 +81,12 @@ func (v *supervisor) judge() {
 	if len(v.awaited) > 0 {
 		return
 	}
-	v.reaper.sort(v.dead)
+	sortDeaths(v.dead)
 	if v.overlap {
-		slices.SortStableFunc(v.dead, func(a, b exit) int { return rankCause(a.status) - rankCause(b.status) })
+		slices.SortStableFunc(v.dead, func(a, b exit) int { return rankCause(a.Status) - rankCause(b.Status) })
 	}
-	for len(v.dead) > 0 && v.byPid[v.dead[0].pid].pmiDone {
-		r := v.byPid[v.dead[0].pid]
+	for len(v.dead) > 0 && v.ranks[v.dead[0].Rank].pmiDone {
+		r := v.ranks[v.dead[0].Rank]
 		v.dead = v.dead[1:]
 		v.judged++
 		joined, finalized := v.server.Joined(r.id)

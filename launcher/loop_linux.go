@@ -17,8 +17,8 @@ func (v *supervisor) loop() {
 	}
 	again := time.NewTicker(killAgain)
 	defer again.Stop()
-	copied, none, orders := v.copied, v.reaper.none, v.orders
-	defer close(v.reaper.stop)
+	copied, none, orders := v.copied, v.crew.reaper.none, v.orders
+	defer close(v.crew.reaper.stop)
 	over := false // no process is left that is worth waiting for
 	for copied != nil || !over && (none != nil || v.judged < len(v.ranks)) {
 		var kill <-chan time.Time
@@ -26,8 +26,10 @@ func (v *supervisor) loop() {
 			kill = again.C
 		}
 		select {
-		case b := <-v.reaper.exits:
-			v.reaped(b)
+		case <-v.crew.reaper.ready:
+			for _, b := range v.crew.reaper.take() {
+				v.reaped(b)
+			}
 		case <-v.patience.C:
 			v.awaited = nil
 		case <-kill:
@@ -132,13 +134,7 @@ func (v *supervisor) unread() {
 
 // signal sends to all ranks but one.
 func (v *supervisor) signal(sig syscall.Signal, groups bool, but int) {
-	v.reaper.mu.Lock()
-	defer v.reaper.mu.Unlock()
-	for _, r := range v.ranks {
-		if r.id != but {
-			r.signal(sig, groups)
-		}
-	}
+	v.crew.signal(sig, groups, but)
 }
 
 // running lists the ranks that run.

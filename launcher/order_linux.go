@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -84,15 +85,22 @@ func (d *deaths) look() {
 	}
 }
 
-// sort puts exits in the order of death. What isn't known comes last.
-func (d *deaths) sort(exits []exit) {
-	at := func(e exit) int {
-		if n, ok := d.seq[e.pid]; ok {
-			return n
+// number notes in each exit when it came, and puts them in that order. What isn't
+// known comes last.
+func (d *deaths) number(exits []exit) {
+	for i := range exits {
+		n, ok := d.seq[exits[i].Pid]
+		if !ok {
+			n = math.MaxInt32
 		}
-		return len(d.seq)
+		exits[i].Seq = n
 	}
-	slices.SortStableFunc(exits, func(a, b exit) int { return at(a) - at(b) })
+	sortDeaths(exits)
+}
+
+// sortDeaths puts exits of one host in the order of death.
+func sortDeaths(exits []exit) {
+	slices.SortStableFunc(exits, func(a, b exit) int { return a.Seq - b.Seq })
 }
 
 // dying says whether a process has begun to exit. Of several threads the first

@@ -26,6 +26,9 @@ const (
 	InputNone
 )
 
+// reaches says whether a rank gets input.
+func (i Input) reaches(rank int) bool { return i == InputAll || i == InputFirst && rank == 0 }
+
 // ParseInput reads the value of --stdin.
 func ParseInput(s string) (Input, error) {
 	switch s {

@@ -2,11 +2,20 @@ package launcher
 
 import (
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/internal/pmi"
 )
 
-// pmiConn is our end of a rank's connection.
+// deadlineConn is our end of a rank's connection to the PMI server.
+type deadlineConn interface {
+	pmi.Conn
+	SetDeadline(time.Time) error
+}
+
+// pmiConn is that of a rank on this host.
 type pmiConn struct{ *os.File }
 
 // Close ends the connection for the rank too: there is another descriptor for

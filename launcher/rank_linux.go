@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -18,12 +19,11 @@ type rank struct {
 	life  int // our end of its lifeline, or -1
 	app   int // its part of the job
 
-	pmi      pmiConn
-	in       *os.File // the write end of its stdin, or nil
+	pmi      deadlineConn
+	in       io.WriteCloser // its stdin, or nil
 	out, err *stream
 	link     *link
 
-	started bool
 	reaped  bool // its pid may belong to somebody else
 	status  syscall.WaitStatus
 	pmiDone bool // all that it said to us has been read
@@ -76,9 +76,8 @@ func (r *rank) launch(p *part, env []string, stdin *os.File) error {
 		_, _, _ = outR.Close(), errR.Close(), ours.Close()
 		return execError(p, err)
 	}
-	r.started = true
 	r.pmi = pmiConn{ours}
-	r.out.f, r.err.f = outR, errR
+	r.out.f, r.err.f = pipeSource{outR}, pipeSource{errR}
 	return nil
 }
 
@@ -98,17 +97,6 @@ func execError(p *part, err error) error {
 		return fail(StatusNotExecutable, "%s: %w: too many arguments, or too large an environment", path, err)
 	}
 	return fail(StatusInternal, "starting %s: %w", path, err)
-}
-
-// signal sends to the rank's process, or to its process group.
-func (r *rank) signal(sig syscall.Signal, group bool) {
-	if !r.started || r.reaped {
-		return
-	}
-	if group && unix.Kill(-r.pid, sig) == nil {
-		return
-	}
-	_ = unix.Kill(r.pid, sig) // it may have left its group
 }
 
 func (r *rank) String() string { return fmt.Sprintf("rank %d (pid %d)", r.id, r.pid) }

@@ -1,78 +1,143 @@
 package launcher
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// exit is a child that has ended, and was reaped.
+// exit is a process that has ended, and was reaped: here, or by an agent on
+// another host.
 type exit struct {
-	pid    int
-	status syscall.WaitStatus
+	Rank   int // or -1: left behind by one
+	Pid    int
+	Status syscall.WaitStatus
+	Seq    int // the order in which ranks of one host died
+
+	// Of an agent's rank.
+	Crash  []byte // its last words (link.lastWords)
+	Unread int64  // bytes of its standard input that it has left
 }
 
 // batch is what was reaped at one time.
 type batch struct {
-	exits []exit
-	dying []int // ranks that are about to follow
+	Exits []exit
+	Dying []int // ranks that are about to follow
 }
 
-// reaper waits for all children of this process: the ranks, and what they
-// left behind. Nothing else in the process may wait for children meanwhile.
+// reaper waits for all children of this process: the ranks, what they left
+// behind, and the starters of agents. Nothing else in the process may wait for
+// children meanwhile.
 type reaper struct {
-	exits chan batch
-	none  chan struct{} // closed when there are no children left
+	ready chan struct{} // there is something to take
+	none  chan struct{} // closed when there are no children left but starters
+	more  chan struct{} // something was started
 	stop  chan struct{}
 
 	// mu is held while children are reaped and while signals are sent, so that
 	// no signal goes to a pid that has been given away.
-	mu     sync.Mutex
-	deaths *deaths
-	live   map[int]bool // pids of ranks
+	mu       sync.Mutex
+	deaths   *deaths
+	live     map[int]int                       // rank by pid
+	starters map[int]chan<- syscall.WaitStatus // by pid; each has room for one
+	batches  []batch
+	sealed   bool // all ranks have been started
+	noted    bool // none is closed
+	runs     sync.Once
 }
 
-func newReaper(ranks []*rank) *reaper {
-	r := &reaper{
-		exits: make(chan batch), none: make(chan struct{}), stop: make(chan struct{}),
-		deaths: newDeaths(), live: map[int]bool{},
+func newReaper() *reaper {
+	return &reaper{
+		ready: make(chan struct{}, 1), none: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}),
+		deaths: newDeaths(), live: map[int]int{}, starters: map[int]chan<- syscall.WaitStatus{},
 	}
-	for _, k := range ranks {
-		r.deaths.watch(k)
-		r.live[k.pid] = true
-	}
-	return r
 }
 
-// run reports exits until there are no children or nobody listens. It blocks
-// a thread.
+// watch takes a rank that has just been started. The lock was held meanwhile.
+func (r *reaper) watch(k *rank) {
+	r.deaths.watch(k)
+	r.live[k.pid] = k.id
+	wake(r.more)
+}
+
+// watchStarter takes a starter that has just been started. The lock was held
+// meanwhile. Its status will be in ended, which has room for it.
+func (r *reaper) watchStarter(pid int, ended chan<- syscall.WaitStatus) {
+	r.starters[pid] = ended
+	wake(r.more)
+}
+
+// seal says that no more ranks will be started.
+func (r *reaper) seal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sealed = true
+	r.note()
+	wake(r.more)
+}
+
+// note closes none if all that ranks were and left is gone. The lock is held.
+// What a child has started is our child by the time that we reap it.
+func (r *reaper) note() {
+	if r.noted || !r.sealed || len(r.live) > 0 {
+		return
+	}
+	if slices.ContainsFunc(children(), func(pid int) bool { return r.starters[pid] == nil }) {
+		return
+	}
+	r.noted = true
+	close(r.none)
+}
+
+// wake puts a word into a channel with room for one, unless there is one.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// begin starts reaping, if that isn't going on.
+func (r *reaper) begin() { r.runs.Do(func() { go r.run() }) }
+
+// run reaps until nobody wants to know. It blocks a thread.
 func (r *reaper) run() {
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err == unix.EINTR {
 			continue
 		}
-		if err != nil { // ECHILD
-			close(r.none)
-			return
+		r.mu.Lock()
+		if b := r.reap(); len(b.Exits) > 0 {
+			r.batches = append(r.batches, b)
+			wake(r.ready)
 		}
-		b := r.reap()
-		if len(b.exits) == 0 {
+		r.note()
+		r.mu.Unlock()
+		if err == nil {
 			continue
 		}
-		select {
-		case r.exits <- b:
+		select { // there are no children
+		case <-r.more:
 		case <-r.stop:
 			return
 		}
 	}
 }
 
-// reap takes all that have ended.
-func (r *reaper) reap() batch {
+// take returns what was reaped since the last time.
+func (r *reaper) take() []batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	b := r.batches
+	r.batches = nil
+	return b
+}
+
+// reap takes all that have ended. The lock is held.
+func (r *reaper) reap() batch {
 	var b batch
 	ask := false
 	for {
@@ -84,32 +149,47 @@ func (r *reaper) reap() batch {
 		if err != nil || pid <= 0 {
 			break
 		}
-		b.exits = append(b.exits, exit{pid, ws})
-		ask = ask || r.live[pid] && ws != 0
-		delete(r.live, pid)
+		if ended := r.starters[pid]; ended != nil {
+			ended <- ws
+			delete(r.starters, pid)
+			continue
+		}
+		e := exit{Rank: -1, Pid: pid, Status: ws}
+		if id, ok := r.live[pid]; ok {
+			e.Rank = id
+			delete(r.live, pid)
+			ask = ask || ws != 0
+		}
+		b.Exits = append(b.Exits, e)
 	}
 	if ask {
-		for pid := range r.live {
-			if dying(pid) {
-				b.dying = append(b.dying, pid)
-			}
-		}
+		b.Dying = r.dying()
 	}
 	r.deaths.look()
-	r.deaths.sort(b.exits)
+	r.deaths.number(b.Exits)
 	return b
 }
 
-// dying says whether a rank has ended, or has begun to.
-func (r *reaper) dying(pid int) bool {
-	r.mu.Lock() // or it might be reaped meanwhile, and its pid given away
-	defer r.mu.Unlock()
-	return !r.live[pid] || dying(pid)
-}
-
-// sort puts exits of several batches in the order of death.
-func (r *reaper) sort(exits []exit) {
+// look takes what has ended by now, and lists the ranks that have begun to end.
+func (r *reaper) look() batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.deaths.sort(exits)
+	var all batch
+	for _, b := range append(r.batches, r.reap()) {
+		all.Exits = append(all.Exits, b.Exits...)
+	}
+	r.batches = nil
+	all.Dying = r.dying()
+	return all
+}
+
+// dying lists the ranks that have begun to end. The lock is held, or one might
+// be reaped meanwhile and its pid given away.
+func (r *reaper) dying() (ids []int) {
+	for pid, id := range r.live {
+		if dying(pid) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -15,11 +15,6 @@ func (v *supervisor) start() error {
 	if err != nil {
 		return err
 	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return fail(StatusInternal, "%w", err)
-	}
-	defer func() { _ = null.Close() }()
 	v.name = "verbrun-" + strconv.Itoa(os.Getpid()) + "-" + token()
 	size := len(plan.seats)
 	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
@@ -30,37 +25,26 @@ func (v *supervisor) start() error {
 		}
 		v.ranks = append(v.ranks, r)
 	}
-	for i, r := range v.ranks {
-		if v.spec.ReportBindings {
+	v.crew.ranks = v.ranks
+	if v.spec.ReportBindings {
+		for i := range v.ranks {
 			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
 		}
-		p := &v.spec.Parts[r.app]
-		r.link = newLink()
-		if err := plan.move(i); err != nil {
-			return err
-		}
-		stdin, err := v.stdinFor(r, null)
-		if err != nil {
-			return fail(StatusInternal, "stdin of rank %d: %w", i, err)
-		}
-		if err := r.launch(p, append(environ(p.Env, i, size, plan.own), r.link.env(v.name)...), stdin); err != nil {
-			return err
-		}
-		demote(r.pid, v.realtime)
-		v.byPid[r.pid] = r
-		v.log.Debugf("%v started, %s", r, plan.where(i))
-		if stdin != os.Stdin && stdin != null {
-			_ = stdin.Close()
-		}
 	}
-	if err := plan.back(); err != nil {
+	if err := v.crew.start(plan, v.spec.Parts, size, v.given); err != nil {
 		return err
 	}
 	v.serve()
 	go v.feed()
-	v.reaper = newReaper(v.ranks)
-	go v.reaper.run()
+	v.crew.watch()
 	return nil
+}
+
+// given is what a rank on this host gets besides its place.
+func (v *supervisor) given(r *rank) (stdin *os.File, env []string, err error) {
+	r.link = newLink()
+	stdin, err = v.stdinFor(r)
+	return stdin, r.link.env(v.name), err
 }
 
 // direct says where a rank's output goes.

@@ -13,32 +13,39 @@ import (
 
 // stdinFor is what a rank reads. If rank 0 alone has input, that is our own
 // standard input itself, so that nothing is read that the rank doesn't ask for
-// and nothing is changed on the way. Ranks without input get null.
+// and nothing is changed on the way. Ranks without input get none.
 //
 // A terminal is another matter. Ranks are in process groups of their own, in
 // the background, and a background process that reads a terminal is stopped.
 // So we read it, and the rank gets a pipe; and so we do if all have input.
-func (v *supervisor) stdinFor(r *rank, null *os.File) (*os.File, error) {
+func (v *supervisor) stdinFor(r *rank) (*os.File, error) {
 	mode := v.spec.Input
-	if mode == InputNone || mode == InputFirst && r.id > 0 {
-		return null, nil
+	if !mode.reaches(r.id) {
+		return nil, nil
 	}
 	tty := terminal(os.Stdin)
 	if mode == InputFirst && !tty {
 		return os.Stdin, nil
 	}
 	v.prompts = tty && terminal(os.Stdout)
-	// Here the write end is ours.
+	theirs, ours, err := stdinPipe()
+	if err == nil {
+		r.in = ours
+	}
+	return theirs, err
+}
+
+// stdinPipe makes a pipe whose write end is for Go's poller.
+func stdinPipe() (r, w *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, os.NewSyscallError("pipe2", err)
+		return nil, nil, os.NewSyscallError("pipe2", err)
 	}
-	var err error
-	if r.in, err = polled(fds[1], "stdin"); err != nil {
+	if w, err = polled(fds[1], "stdin"); err != nil {
 		_ = unix.Close(fds[0])
-		return nil, err
+		return nil, nil, err
 	}
-	return os.NewFile(uintptr(fds[0]), "stdin"), nil
+	return os.NewFile(uintptr(fds[0]), "stdin"), w, nil
 }
 
 func terminal(f *os.File) bool {
@@ -49,7 +56,7 @@ func terminal(f *os.File) bool {
 // feed passes our standard input on to all ranks that have a pipe for it. The
 // slowest of them sets the pace: nothing is kept here but what one read gave.
 func (v *supervisor) feed() {
-	var to []*os.File
+	var to []io.WriteCloser
 	for _, r := range v.ranks {
 		if r.in != nil {
 			to = append(to, r.in)
@@ -85,7 +92,7 @@ func (v *supervisor) feed() {
 
 // writeAll writes to all at the same time, so that none waits for another to
 // get what has been read. It returns those that go on reading.
-func writeAll(to []*os.File, p []byte) []*os.File {
+func writeAll(to []io.WriteCloser, p []byte) []io.WriteCloser {
 	if len(p) == 0 {
 		return to
 	}
@@ -104,7 +111,7 @@ func writeAll(to []*os.File, p []byte) []*os.File {
 			to[i] = nil
 		}
 	}
-	return slices.DeleteFunc(to, func(f *os.File) bool { return f == nil })
+	return slices.DeleteFunc(to, func(f io.WriteCloser) bool { return f == nil })
 }
 
 // typed reads what is typed, while we are in the foreground: to read in the

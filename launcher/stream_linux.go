@@ -5,13 +5,11 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // stream is one rank's stdout or stderr, on its way to a sink.
 type stream struct {
-	f     *os.File
+	f     source
 	who   speaker
 	to    *sink
 	lines lineBuffer
@@ -49,7 +47,7 @@ func (s *stream) copy() {
 			s.lines.rest(emit)
 			continue
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			s.drain(emit)
+			s.f.drain(s.lines.room, func(n int) { s.lines.took(n, emit) })
 		}
 		s.lines.rest(emit)
 		return
@@ -72,26 +70,4 @@ func (s *stream) wait() {
 func (s *stream) cut() {
 	s.ends.Store(true)
 	_ = s.f.SetReadDeadline(time.Unix(1, 0))
-}
-
-// drain reads what is there. Somebody may still be writing, so there is a
-// limit, above what a pipe holds.
-func (s *stream) drain(emit func([]byte)) {
-	raw, err := s.f.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Control(func(fd uintptr) {
-		for left := 64 << 20; left > 0; {
-			n, err := unix.Read(int(fd), s.lines.room())
-			if errors.Is(err, unix.EINTR) {
-				continue
-			}
-			if n <= 0 || err != nil {
-				return
-			}
-			s.lines.took(n, emit)
-			left -= n
-		}
-	})
 }

@@ -61,7 +61,7 @@ func superviseMain() int {
 		return StatusInternal // the front has gone
 	}
 	v := newSupervisor(s)
-	v.realtime = outrank()
+	v.crew.realtime = outrank()
 	r := v.run(dec)
 	_ = gob.NewEncoder(conn).Encode(r)
 	return r.Status
@@ -77,12 +77,9 @@ type supervisor struct {
 
 	name   string // of the job
 	ranks  []*rank
-	byPid  map[int]*rank
-	reaper *reaper
+	crew   *crew // those of this host
 	server *pmi.Server
 	done   chan struct{} // closed when the loop has ended
-
-	realtime *unix.SchedAttr // of the ranks, if it is anything special
 
 	orders  chan order // closed when the front has gone
 	pmi     chan pmiEvent
@@ -94,7 +91,7 @@ type supervisor struct {
 
 	phase    phase
 	deadline *time.Timer // of the phase
-	dead     []exit      // ranks not judged yet
+	dead     []exit      // of ranks not judged yet
 	awaited  []*rank     // about to die, and perhaps before those
 	patience *time.Timer // with awaited
 	overlap  bool        // some died while others were dying
@@ -138,7 +135,7 @@ type failure struct {
 
 func newSupervisor(s spec) *supervisor {
 	v := &supervisor{
-		spec: s, byPid: map[int]*rank{}, done: make(chan struct{}),
+		spec: s, done: make(chan struct{}),
 		orders: make(chan order), pmi: make(chan pmiEvent), links: make(chan linkEvent), copied: make(chan struct{}),
 		log: logrus.New(), deadline: time.NewTimer(time.Hour), patience: time.NewTimer(time.Hour), news: time.NewTimer(time.Hour),
 		roundEnd: time.NewTimer(time.Hour), dumps: make(chan struct{}, 1),
@@ -150,6 +147,7 @@ func newSupervisor(s spec) *supervisor {
 	v.stdout, v.stderr = newSinks(os.Stdout, os.Stderr)
 	v.stdout.stamp, v.stderr.stamp = s.Output.Stamp, s.Output.Stamp
 	v.log.SetOutput(v.stderr)
+	v.crew = &crew{reaper: newReaper(), log: v.log}
 	if s.Verbose {
 		v.log.SetLevel(logrus.DebugLevel)
 	}

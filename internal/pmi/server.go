@@ -2,7 +2,6 @@ package pmi
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -52,14 +51,23 @@ const writeTimeout = 10 * time.Second
 // maxStored bounds what one rank may put.
 const maxStored = 64 << 20
 
-// NewServer makes the server of a job of size ranks on one host. The name is
-// the job's key-value space.
+// NewServer makes the server of a job of size ranks, on one host unless SetHosts
+// says otherwise. The name is the job's key-value space.
 func NewServer(name string, size int, events Events) *Server {
 	return &Server{
 		name: name, size: size, events: events,
 		ranks:   make([]rankState, size),
-		kvs:     map[string]string{"PMI_process_mapping": fmt.Sprintf("(vector,(0,1,%d))", size)},
+		kvs:     map[string]string{mappingKey: mapping(make([]int, size))},
 		barrier: &barrier{done: make(chan struct{})},
+	}
+}
+
+// SetHosts says on which host each rank is; they are counted from 0. It is called
+// before Serve.
+func (s *Server) SetHosts(hosts []int) {
+	delete(s.kvs, mappingKey)
+	if m := mapping(hosts); m != "" {
+		s.kvs[mappingKey] = m
 	}
 }
 
