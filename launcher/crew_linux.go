@@ -36,7 +36,7 @@ func (c *crew) start(plan *plan, parts []part, size int, given func(r *rank) (st
 			stdin = null
 		}
 		p := &parts[r.app]
-		env := append(environ(p.Env, place{r.id, size, i, len(c.ranks), plan.own}), more...)
+		env := append(environ(p.Env, position{r.id, size, i, len(c.ranks), plan.own}), more...)
 		c.reaper.mu.Lock()
 		if err = r.launch(p, env, stdin); err == nil {
 			c.reaper.watch(r)

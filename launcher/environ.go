@@ -10,8 +10,8 @@ import (
 // rankPMIFD is where a rank finds its connection.
 const rankPMIFD = 3
 
-// place is what a rank is told about where it is in the job, and on its host.
-type place struct {
+// position is what a rank is told about where it is in the job, and on its host.
+type position struct {
 	rank, size    int
 	local, locals int  // among the ranks of its host
 	ownCore       bool // no other rank uses it
@@ -19,7 +19,7 @@ type place struct {
 
 // environ is the environment of one rank: base without what another launcher
 // said about itself, then ours. Of two values of a name the last counts.
-func environ(base []string, at place) []string {
+func environ(base []string, at position) []string {
 	env := make([]string, 0, len(base)+6)
 	last := map[string]int{}
 	for i, kv := range base {

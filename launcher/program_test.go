@@ -73,12 +73,12 @@ func TestFindProgram(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	got := environ([]string{
 		"A=first", "PMI_FD=9", "PMI_PORT=x", "PMIX_RANK=1", "VERBENA_OWN_CORE=1", "VERBENA_RECV=peer", "MPI_LOCALRANKID=5", "PMIND=1", "A=b=c,d",
-	}, place{rank: 2, size: 4, local: 1, locals: 3})
+	}, position{rank: 2, size: 4, local: 1, locals: 3})
 	want := "VERBENA_RECV=peer PMIND=1 A=b=c,d PMI_FD=3 PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=3"
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("%s\nexpected %s", s, want)
 	}
-	if got := environ(nil, place{size: 1, ownCore: true}); got[len(got)-1] != "VERBENA_OWN_CORE=1" {
+	if got := environ(nil, position{size: 1, ownCore: true}); got[len(got)-1] != "VERBENA_OWN_CORE=1" {
 		t.Error(got)
 	}
 }
