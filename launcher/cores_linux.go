@@ -3,12 +3,12 @@ package launcher
 // AllowedCores lists the cores that this process may use, and how the machine's
 // NUMA nodes divide them.
 func AllowedCores() (cores string, nodes []string, err error) {
-	p, err := newPlan(nil, BindNone)
+	b, err := newBinding(0, BindNone)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, n := range numaNodes(sysNodes, p.cores) {
+	for _, n := range numaNodes(sysNodes, b.cores) {
 		nodes = append(nodes, ranges(n))
 	}
-	return ranges(p.cores), nodes, nil
+	return ranges(b.cores), nodes, nil
 }

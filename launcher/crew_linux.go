@@ -16,16 +16,16 @@ type crew struct {
 	log      *logrus.Logger
 }
 
-// start starts the ranks, each where the plan says, from this thread. Given is
+// start starts the ranks, each where it is bound, from this thread. Given is
 // the standard input of a rank and what its environment has besides its place.
-func (c *crew) start(plan *plan, parts []part, size int, given func(r *rank) (stdin *os.File, env []string, err error)) error {
+func (c *crew) start(bound *binding, parts []part, size int, given func(r *rank) (stdin *os.File, env []string, err error)) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return fail(StatusInternal, "%w", err)
 	}
 	defer func() { _ = null.Close() }()
 	for i, r := range c.ranks {
-		if err := plan.move(i); err != nil {
+		if err := bound.move(i); err != nil {
 			return err
 		}
 		stdin, more, err := given(r)
@@ -36,7 +36,7 @@ func (c *crew) start(plan *plan, parts []part, size int, given func(r *rank) (st
 			stdin = null
 		}
 		p := &parts[r.app]
-		env := append(environ(p.Env, position{r.id, size, i, len(c.ranks), plan.own}), more...)
+		env := append(environ(p.Env, position{r.id, size, i, len(c.ranks), bound.own}), more...)
 		c.reaper.mu.Lock()
 		if err = r.launch(p, env, stdin); err == nil {
 			c.reaper.watch(r)
@@ -49,9 +49,9 @@ func (c *crew) start(plan *plan, parts []part, size int, given func(r *rank) (st
 			return err
 		}
 		demote(r.pid, c.realtime)
-		c.log.Debugf("%v started, %s", r, plan.where(i))
+		c.log.Debugf("%v started, %s", r, bound.where(i))
 	}
-	return plan.back()
+	return bound.back()
 }
 
 // watch begins to look after the ranks: all have been started.

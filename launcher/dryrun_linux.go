@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -12,11 +13,12 @@ func DryRun(j Job, w io.Writer) error {
 	if err := j.validate(); err != nil {
 		return err
 	}
-	s, err := j.spec()
+	s, err := j.spec(context.Background())
 	if err != nil {
 		return err
 	}
-	p, err := newPlan(s.Parts, s.Bind)
+	p := s.Plan
+	bound, err := newBinding(p.here(), s.Bind)
 	if err != nil {
 		return err
 	}
@@ -28,16 +30,32 @@ func DryRun(j Job, w io.Writer) error {
 			fmt.Fprintf(&b, "build %s: %s\n", shellQuote(q.Name), inDir(dir, args))
 		}
 	}
-	for rank, seat := range p.seats {
-		q := s.Parts[seat.part]
+	if s.DisplayMap {
+		b.WriteString(p.display())
+	}
+	for rank, seat := range p.Seats {
+		q := s.Parts[seat.Part]
 		words := append([]string{q.Name}, q.Args...)
 		if len(q.given) > 0 {
 			words = append(append([]string{"env"}, q.given...), words...)
 		}
-		fmt.Fprintf(&b, "rank %d: %s: %s\n", rank, p.where(rank), inDir(q.Dir, words))
+		fmt.Fprintf(&b, "rank %d: %s: %s\n", rank, p.where(rank, bound), inDir(q.Dir, words))
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// where says in words where a rank runs: other hosts decide about their cores.
+func (p *plan) where(rank int, here *binding) string {
+	seat := p.Seats[rank]
+	switch h := p.Hosts[seat.Host]; {
+	case !h.Local:
+		return "on " + hostName(h)
+	case h.Name == "":
+		return here.where(seat.Local)
+	default:
+		return "on " + hostName(h) + ", " + here.where(seat.Local)
+	}
 }
 
 // inDir is a command for a shell.

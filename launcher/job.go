@@ -1,10 +1,13 @@
 package launcher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/verbena-mpi/verbena/internal/hostlist"
 )
 
 // Job says what to run. Parts are needed; the zero value of everything else is
@@ -13,6 +16,26 @@ type Job struct {
 	// Parts are one program, or several that work together. Ranks are numbered
 	// through them in order.
 	Parts []Part
+
+	// Hosts are those that the job may use. None: this one, with any number of ranks.
+	// With hosts, stated slots are enforced, and the one part of a job may leave its
+	// number of ranks 0: as many as there are slots.
+	Hosts []hostlist.Host
+	// Slurm says that Hosts are nodes of the Slurm allocation that this process is in
+	// (hostlist.Slurm): srun reaches them, and not ssh. A node's name is all that says
+	// whether it is this host.
+	Slurm bool
+	MapBy MapBy
+	// Oversubscribe lets hosts have more ranks than slots, but never more than their
+	// max_slots.
+	Oversubscribe bool
+	// Agent is the command that runs another one on a host, in place of ssh: words with
+	// blanks between them, to which the host and the command are added. "": ssh, or srun.
+	Agent string
+	// Preload are files that are copied to each other host before ranks start there. A
+	// part's program that is among them is started from its copy.
+	Preload    []string
+	DisplayMap bool // print which ranks run on which host, before they start
 
 	Input          Input
 	Output         Output
@@ -115,15 +138,18 @@ type Result struct {
 func (j *Job) validate() error {
 	ranks := 0
 	for i := range j.Parts {
-		if err := j.Parts[i].validate(); err != nil {
+		if err := j.Parts[i].validate(len(j.Parts) == 1 && len(j.Hosts) > 0); err != nil {
 			return err
 		}
 		ranks += j.Parts[i].Ranks
 	}
+	if err := j.validateHosts(); err != nil {
+		return err
+	}
 	switch {
 	case ranks > MaxRanks:
 		return fail(StatusUsage, "%d ranks: expected at most %d", ranks, MaxRanks)
-	case ranks == 0:
+	case len(j.Parts) == 0:
 		return fail(StatusUsage, "no program given")
 	case j.Timeout < 0:
 		return fail(StatusUsage, "a time limit of %v: expected more than 0", j.Timeout)
@@ -135,6 +161,24 @@ func (j *Job) validate() error {
 		return fail(StatusUsage, "binding %d is unknown", j.Bind)
 	}
 	return nil
+}
+
+// validateHosts checks what says where ranks run.
+func (j *Job) validateHosts() error {
+	for i := range j.Hosts {
+		if err := j.Hosts[i].Validate(); err != nil {
+			return &Error{Status: StatusUsage, Err: err}
+		}
+	}
+	if j.Slurm && len(j.Hosts) == 0 {
+		return fail(StatusUsage, "a job in a Slurm allocation: no hosts given")
+	}
+	for _, f := range j.Preload {
+		if f == "" {
+			return fail(StatusUsage, "a file to preload has an empty name")
+		}
+	}
+	return j.MapBy.validate()
 }
 
 // files fills in the process's own.
@@ -153,8 +197,8 @@ func (j *Job) files() (in, out, err *os.File) {
 }
 
 // spec finds what the job names.
-func (j *Job) spec() (spec, error) {
-	s := spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings}
+func (j *Job) spec(ctx context.Context) (s spec, err error) {
+	s = spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings, DisplayMap: j.DisplayMap}
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}
@@ -168,8 +212,28 @@ func (j *Job) spec() (spec, error) {
 		}
 		s.Parts = append(s.Parts, r)
 	}
+	if s.Plan, err = j.plan(ctx); err != nil {
+		return s, err
+	}
 	if len(s.BuildFlags) > 0 && !s.builds() {
 		return s, fail(StatusUsage, "build flags %q: %s isn't a package directory, and nothing is built", s.BuildFlags, s.Parts[0].Name)
 	}
 	return s, nil
+}
+
+// plan places the ranks, and says which host is this one.
+func (j *Job) plan(ctx context.Context) (*plan, error) {
+	hosts := j.Hosts
+	if len(hosts) > 0 {
+		self := hostlist.ThisHost
+		if j.Slurm {
+			self = func() hostlist.Self { return hostlist.SlurmHost(os.Getenv) }
+		}
+		hosts = self().Mark(ctx, hosts)
+	}
+	var counts []int
+	for _, p := range j.Parts {
+		counts = append(counts, p.Ranks)
+	}
+	return newPlan(counts, hosts, j.MapBy, j.Oversubscribe)
 }

@@ -9,7 +9,7 @@ import (
 
 // Part is a program of a job, and how many ranks run it.
 type Part struct {
-	Ranks   int
+	Ranks   int    // 0: as many as there are slots, in a job of one part with hosts
 	Program string // a file, a name in PATH, or the directory of a Go main package
 	Args    []string
 
@@ -19,7 +19,6 @@ type Part struct {
 
 // part is a Part as the supervisor gets it.
 type part struct {
-	Ranks   int
 	Program program
 	Name    string // of the program, as the user gave it
 	Args    []string
@@ -28,9 +27,10 @@ type part struct {
 	Dir     string   // absolute, or empty
 }
 
-func (p *Part) validate() error {
+// validate: slots says that Ranks may be left to the slots of the job's hosts.
+func (p *Part) validate(slots bool) error {
 	switch {
-	case p.Ranks < 1:
+	case p.Ranks < 1 && (p.Ranks < 0 || !slots):
 		return fail(StatusUsage, "%d ranks: expected at least 1", p.Ranks)
 	case p.Ranks > MaxRanks:
 		return fail(StatusUsage, "%d ranks: expected at most %d", p.Ranks, MaxRanks)
@@ -61,7 +61,7 @@ func checkVariable(kv string) error {
 
 // resolve finds the part's program and folder.
 func (p *Part) resolve(env []string) (part, error) {
-	r := part{Ranks: p.Ranks, Name: p.Program, Args: p.Args, given: p.Env}
+	r := part{Name: p.Program, Args: p.Args, given: p.Env}
 	r.Env = append(append(r.Env, env...), p.Env...)
 	var err error
 	if r.Program, err = findProgram(p.Program); err != nil {
@@ -96,13 +96,4 @@ func (p *part) argv() []string {
 		name = p.Program.File
 	}
 	return append([]string{name}, p.Args...)
-}
-
-// ranksOf is the size of a job.
-func ranksOf(parts []part) int {
-	n := 0
-	for _, p := range parts {
-		n += p.Ranks
-	}
-	return n
 }

@@ -11,27 +11,31 @@ import (
 // start starts all ranks, from this thread, and the goroutines that look after
 // them.
 func (v *supervisor) start() error {
-	plan, err := newPlan(v.spec.Parts, v.spec.Bind)
+	plan := v.spec.Plan
+	bound, err := newBinding(plan.here(), v.spec.Bind)
 	if err != nil {
 		return err
 	}
 	v.name = "verbrun-" + strconv.Itoa(os.Getpid()) + "-" + token()
-	size := len(plan.seats)
-	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(plan.cores), plan.own)
-	for i, seat := range plan.seats { // all that can fail without a rank's having run
-		r := &rank{id: i, app: seat.part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: newHold()}}
+	size := len(plan.Seats)
+	v.log.Debugf("%d ranks, %d cores allowed, a core of their own: %v", size, len(bound.cores), bound.own)
+	for i, seat := range plan.Seats { // all that can fail without a rank's having run
+		r := &rank{id: i, app: seat.Part, out: &stream{to: v.stdout}, err: &stream{to: v.stderr, hold: newHold()}}
 		if err := v.direct(r, size); err != nil {
 			return err
 		}
 		v.ranks = append(v.ranks, r)
 	}
 	v.crew.ranks = v.ranks
+	if v.spec.DisplayMap {
+		fmt.Fprint(v.stderr, plan.display())
+	}
 	if v.spec.ReportBindings {
-		for i := range v.ranks {
-			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, plan.where(i))
+		for i, r := range v.crew.ranks {
+			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", r.id, bound.where(i))
 		}
 	}
-	if err := v.crew.start(plan, v.spec.Parts, size, v.given); err != nil {
+	if err := v.crew.start(bound, v.spec.Parts, size, v.given); err != nil {
 		return err
 	}
 	v.serve()

@@ -18,11 +18,13 @@ const supervisorFD = 3
 
 type spec struct {
 	Parts []part
+	Plan  *plan
 	Env   []string // of builds
 
 	BuildFlags []string
 
 	ReportBindings bool
+	DisplayMap     bool
 
 	Input          Input
 	Output         Output

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestPlan(t *testing.T) {
+func TestBinding(t *testing.T) {
 	var home unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &home); err != nil {
 		t.Fatal(err)
@@ -27,16 +27,16 @@ func TestPlan(t *testing.T) {
 		{BindNone, 1, false, false},
 		{BindNUMA, 1, true, false},
 	} {
-		p, err := newPlan([]part{{Ranks: c.ranks - 1}, {Ranks: 1}}, c.mode)
+		b, err := newBinding(c.ranks, c.mode)
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := p.seats[len(p.seats)-1]
-		if p.own != c.own || len(p.cores) != n || len(p.seats) != c.ranks || (last.cores != nil) != c.bind || last.part != 1 {
-			t.Errorf("%+v: %+v", c, p)
+		last := b.seats[len(b.seats)-1]
+		if b.own != c.own || len(b.cores) != n || len(b.seats) != c.ranks || (last != nil) != c.bind {
+			t.Errorf("%+v: %+v", c, b)
 		}
-		if c.mode == BindCore && last.cores[0] != p.cores[0] { // counted round
-			t.Errorf("%+v: %+v", c, p)
+		if c.mode == BindCore && last[0] != b.cores[0] { // counted round
+			t.Errorf("%+v: %+v", c, b)
 		}
 	}
 }
