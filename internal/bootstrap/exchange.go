@@ -78,7 +78,7 @@ func (j *Job) collect(ctx context.Context, epoch int, key string) ([][]byte, err
 	for r := range keys {
 		keys[r] = wireKey(epoch, r, key, 0)
 	}
-	texts, err := j.gets(ctx, keys)
+	texts, err := j.client.GetMany(ctx, j.Name, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (j *Job) collect(ctx context.Context, epoch int, key string) ([][]byte, err
 			keys, whose = append(keys, wireKey(epoch, r, key, i)), append(whose, r)
 		}
 	}
-	more, err := j.gets(ctx, keys)
+	more, err := j.client.GetMany(ctx, j.Name, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -109,22 +109,6 @@ func (j *Job) collect(ctx context.Context, epoch int, key string) ([][]byte, err
 		}
 	}
 	return all, nil
-}
-
-// gets reads values, one request at a time except from our own launcher.
-func (j *Job) gets(ctx context.Context, keys []string) ([]string, error) {
-	if j.verbrun {
-		return j.client.GetMany(ctx, j.Name, keys)
-	}
-	values := make([]string, len(keys))
-	for i, key := range keys {
-		v, err := j.client.Get(ctx, j.Name, key)
-		if err != nil {
-			return nil, err
-		}
-		values[i] = v
-	}
-	return values, nil
 }
 
 func wireKey(epoch, rank int, key string, chunk int) string {

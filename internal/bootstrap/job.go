@@ -84,6 +84,7 @@ func (j *Job) hello(ctx context.Context) error {
 	}
 	j.Name, err = j.client.KVSName(ctx)
 	j.verbrun = strings.HasPrefix(j.Name, "verbrun-")
+	j.client.Ours = j.verbrun
 	return err
 }
 

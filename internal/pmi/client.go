@@ -34,6 +34,10 @@ func (e *StepError) Unwrap() error { return e.Err }
 // Client is a rank's side of the protocol. Its calls are made one at a time,
 // except Abort, which may be called at any moment.
 type Client struct {
+	// Ours: the server is Server, which takes several requests at a time, and is
+	// told how long this rank will wait for others. Set before other calls.
+	Ours bool
+
 	rank   int
 	conn   Conn
 	lines  *lineReader

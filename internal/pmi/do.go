@@ -23,7 +23,7 @@ func (c *Client) Do(ctx context.Context, limit time.Duration, want string, req M
 }
 
 // do sends requests in one write and returns their answers. More than one at a
-// time is for our own server only.
+// time is for a server that is Ours.
 func (c *Client) do(ctx context.Context, limit time.Duration, want string, reqs ...Message) ([]Message, error) {
 	if c.broken != nil {
 		return nil, fmt.Errorf("after an earlier failure: %w", c.broken)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"time"
 )
 
 // Init is the first request.
@@ -74,10 +76,20 @@ func (c *Client) Get(ctx context.Context, kvs, key string) (string, error) {
 // batch is how many gets are sent at once. Their answers fit a socket's buffer.
 const batch = 64
 
-// GetMany reads several values, with several requests outstanding. Only our own
-// server is asked like this.
+// GetMany reads several values, with several requests outstanding if the server is
+// Ours.
 func (c *Client) GetMany(ctx context.Context, kvs string, keys []string) ([]string, error) {
 	values := make([]string, 0, len(keys))
+	if !c.Ours {
+		for _, key := range keys {
+			v, err := c.Get(ctx, kvs, key)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, v)
+		}
+		return values, nil
+	}
 	for part := range slices.Chunk(keys, batch) {
 		reqs := make([]Message, len(part))
 		for i, key := range part {
@@ -101,9 +113,20 @@ func (c *Client) GetMany(ctx context.Context, kvs string, keys []string) ([]stri
 	return values, nil
 }
 
-// Barrier waits until every rank of the job has called it.
+// Barrier waits until every rank of the job has called it. A server of ours is told
+// to answer a little before the time is over, and says who is missing.
 func (c *Client) Barrier(ctx context.Context) error {
-	_, err := c.Do(ctx, BarrierTimeout, "barrier_out", Msg("barrier_in"))
+	m := Msg("barrier_in")
+	if c.Ours {
+		limit := BarrierTimeout
+		if d, ok := ctx.Deadline(); ok {
+			limit = min(limit, time.Until(d))
+		}
+		if within := (limit - limit/16).Milliseconds(); within > 0 {
+			m.Fields = append(m.Fields, Field{"within", strconv.FormatInt(within, 10)})
+		}
+	}
+	_, err := c.Do(ctx, BarrierTimeout, "barrier_out", m)
 	return err
 }
 

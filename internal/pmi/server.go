@@ -27,6 +27,7 @@ type Server struct {
 	ranks   []rankState
 	kvs     map[string]string
 	barrier *barrier
+	broken  string // why no barrier will succeed any more
 }
 
 // rankState is guarded by Server.mu.
@@ -37,12 +38,6 @@ type rankState struct {
 	exited    bool // its process has ended
 	stored    int  // bytes put
 	app       int  // set before Serve
-}
-
-// barrier is one round; done is closed when everybody is in.
-type barrier struct {
-	in   int
-	done chan struct{}
 }
 
 // writeTimeout bounds an answer to a rank that doesn't read.

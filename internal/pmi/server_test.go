@@ -61,6 +61,7 @@ func TestBatch(t *testing.T) {
 	if err := c.Put(t.Context(), "test", "k", "v"); err != nil {
 		t.Fatal(err)
 	}
+	c.Ours = true
 	keys := slices.Repeat([]string{"k"}, 3*batch+1)
 	if got, err := c.GetMany(t.Context(), "test", keys); err != nil || len(got) != len(keys) || strings.Join(got, "") != strings.Repeat("v", len(keys)) {
 		t.Error(got, err)

@@ -63,7 +63,7 @@ func (x *session) handle(m Message) (more bool, err error) {
 	case "get":
 		return true, x.get(m)
 	case "barrier_in":
-		return true, x.barrierIn()
+		return true, x.barrierIn(m)
 	case "finalize":
 		return false, x.finalize()
 	default:

@@ -2,6 +2,7 @@ package pmi
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -33,4 +34,28 @@ func UnescapeText(s string) string {
 		}
 		return r
 	}, t)
+}
+
+// Ranks is a list of ranks for people, with the verb that follows: "rank 3 has",
+// "ranks 3, 5-7 have". The ranks ascend, and there is at least one.
+func Ranks(list []int, singular, plural string) string {
+	var b strings.Builder
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Itoa(list[i]))
+		if j > i {
+			b.WriteString(map[bool]string{true: ", ", false: "-"}[j == i+1] + strconv.Itoa(list[j]))
+		}
+		i = j + 1
+	}
+	if len(list) == 1 {
+		return "rank " + b.String() + " " + singular
+	}
+	return "ranks " + b.String() + " " + plural
 }
