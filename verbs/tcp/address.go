@@ -20,7 +20,7 @@ func (id deviceID) String() string { return hex.EncodeToString(id[:4]) }
 type hostID [8]byte
 
 // address is what a device publishes.
-type address struct {
+type deviceAddr struct {
 	id   deviceID
 	host hostID
 	port uint16
@@ -45,7 +45,7 @@ const (
 )
 
 // encode takes as many places as 256 bytes have room for, from the front.
-func (a *address) encode() []byte {
+func (a *deviceAddr) encode() []byte {
 	b := append(make([]byte, 0, maxAddr), addrMagic...)
 	b = append(b, a.id[:]...)
 	b = append(b, a.host[:]...)
@@ -69,9 +69,9 @@ func (a *address) encode() []byte {
 	return b
 }
 
-// parseAddress reads an address that a peer has published. Each one has a single
+// parseAddr reads an address that a peer has published. Each one has a single
 // encoding, so that those of two devices are equal only if the devices are.
-func parseAddress(b []byte) (a address, err error) {
+func parseAddr(b []byte) (a deviceAddr, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte(addrMagic))
 	if !ok || len(b) < addrHead || len(b) > maxAddr {
 		return a, fmt.Errorf("%w: tcp: %d bytes that are not the address of a tcp device", verbs.ErrInvalid, len(b))

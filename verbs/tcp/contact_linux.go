@@ -112,7 +112,7 @@ func (t *contacts) listen() error {
 
 // addr is what peers need in order to dial: at most 256 bytes.
 func (t *contacts) addr() []byte {
-	a := address{id: t.id, host: t.host, port: t.port}
+	a := deviceAddr{id: t.id, host: t.host, port: t.port}
 	for _, l := range t.choice.at {
 		a.at = append(a.at, l.place)
 	}
@@ -122,7 +122,7 @@ func (t *contacts) addr() []byte {
 // rails says over how many pairs of interfaces a peer can be reached at once: at
 // least one.
 func (t *contacts) rails(peer []byte) int {
-	a, err := parseAddress(peer)
+	a, err := parseAddr(peer)
 	if err != nil {
 		return 1
 	}

@@ -22,7 +22,7 @@ import (
 // of addresses, and no other is tried. The error is a refusal where the peer itself
 // says no, and else lists what was tried.
 func (t *contacts) dial(ctx context.Context, peer []byte, local, remote uint32, rail int) (link, error) {
-	a, err := parseAddress(peer)
+	a, err := parseAddr(peer)
 	if err != nil {
 		return link{}, err
 	}
@@ -44,7 +44,7 @@ func (t *contacts) dial(ctx context.Context, peer []byte, local, remote uint32, 
 }
 
 // ways are the routes that serve a rail.
-func (t *contacts) ways(a *address, rail int) []route {
+func (t *contacts) ways(a *deviceAddr, rail int) []route {
 	if rail == 0 {
 		return t.choice.routes(t.own, t.host, a)
 	}
@@ -58,7 +58,7 @@ func (t *contacts) ways(a *address, rail int) []route {
 type dialing struct {
 	*contacts
 	whole  context.Context // of the call; the search for an address has less time
-	peer   *address
+	peer   *deviceAddr
 	want   want // labels as seen from here
 	failed []failure
 }

@@ -21,7 +21,7 @@ const (
 	wireVersion  = 1
 	preambleSize = 8
 	idsSize      = 2 * len(deviceID{})
-	helloSize    = 12
+	wantSize     = 12
 	answerSize   = 4
 	maxRails     = 8
 	flagTLS      = 1 << 0
@@ -76,14 +76,14 @@ type want struct {
 }
 
 // encodeHello speaks for the dialer, whose labels are the other way round.
-func encodeHello(w want) (b [helloSize]byte) {
+func encodeHello(w want) (b [wantSize]byte) {
 	binary.LittleEndian.PutUint32(b[0:], w.local)
 	binary.LittleEndian.PutUint32(b[4:], w.remote)
 	b[8] = byte(w.rail)
 	return b
 }
 
-func decodeHello(b [helloSize]byte) (w want, err error) {
+func decodeHello(b [wantSize]byte) (w want, err error) {
 	w.local = binary.LittleEndian.Uint32(b[0:])
 	w.remote = binary.LittleEndian.Uint32(b[4:])
 	w.rail = int(b[8])

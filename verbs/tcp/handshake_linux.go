@@ -102,7 +102,7 @@ func (m *meeting) examine() (from deviceID, err error) {
 }
 
 func (m *meeting) hear() (want, error) {
-	var b [helloSize]byte
+	var b [wantSize]byte
 	if _, err := io.ReadFull(m.over, b[:]); err != nil {
 		return want{}, err
 	}

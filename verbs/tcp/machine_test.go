@@ -30,9 +30,9 @@ func machine(text string) (all []nic) {
 }
 
 // chosen is what a machine publishes under a filter.
-func chosen(text, filter string) (choice, address, error) {
+func chosen(text, filter string) (choice, deviceAddr, error) {
 	c, err := choose(machine(text), filter)
-	a := address{port: 7, host: hostID{byte(len(text)), 1}}
+	a := deviceAddr{port: 7, host: hostID{byte(len(text)), 1}}
 	for _, l := range c.at {
 		a.at = append(a.at, l.place)
 	}

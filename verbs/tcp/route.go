@@ -27,7 +27,7 @@ const (
 
 // routes are the ways to a peer, in the order in which they are tried. An address
 // that is also one of this machine's is not the peer's, unless it is on this machine.
-func (c *choice) routes(own []netip.Addr, host hostID, peer *address) []route {
+func (c *choice) routes(own []netip.Addr, host hostID, peer *deviceAddr) []route {
 	var all []route
 	here := peer.host == host
 	if here && c.loopback {
@@ -99,7 +99,7 @@ func subnet(a, b netip.Prefix) bool {
 // subnet, the best first: what can carry one peer's bytes side by side. Only what is
 // in one subnet counts: on other ways the routing tables decide, which may lead all
 // of them over one interface.
-func (c *choice) rails(own []netip.Addr, host hostID, peer *address) (all []route) {
+func (c *choice) rails(own []netip.Addr, host hostID, peer *deviceAddr) (all []route) {
 	if peer.host == host {
 		return nil
 	}
