@@ -28,16 +28,20 @@ func (c Choice) From(all []Host) ([]Host, error) {
 		return hosts, nil
 	}
 	var hosts []Host
+	taken := map[string]string{} // by key: the name by which it was chosen
 	for _, want := range c.Hosts {
 		h, ok := find(all, want)
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%s: %s isn't among the hosts of %s: %s", want.Where(), want.Name, all[0].File, names(all))
+		case taken[h.key()] != "":
+			return nil, fmt.Errorf("%s: %s and %s are one host of %s", want.Where(), taken[h.key()], want.Name, h.Where())
 		case h.Slots > 0 && want.Slots > h.Slots:
 			return nil, fmt.Errorf("%s: %d slots of %s: %s states %d", want.Where(), want.Slots, want.Name, h.Where(), h.Slots)
 		case want.Slots > 0:
 			h.Slots = want.Slots
 		}
+		taken[h.key()] = want.Name
 		hosts = append(hosts, h)
 	}
 	return hosts, nil

@@ -44,7 +44,7 @@ func parseHost(w word) (entry, *Error) {
 	if e.not {
 		return e, &Error{Column: slots.column, Text: slots.text, Want: "no number of slots: ^ leaves a host out"}
 	}
-	e.Slots, err = number(*slots, "slots", MaxSlots)
+	e.Slots, err = number(*slots, "a number of slots", MaxSlots)
 	return e, err
 }
 
@@ -86,7 +86,7 @@ func splitSlots(w word) (name string, slots *word, err *Error) {
 func number(w word, what string, most int) (int, *Error) {
 	n, err := strconv.Atoi(w.text)
 	if err != nil || n < 1 || n > most || w.text[0] == '+' {
-		return 0, &Error{Column: w.column, Text: w.text, Want: fmt.Sprintf("a number of %s from 1 to %d", what, most)}
+		return 0, &Error{Column: w.column, Text: w.text, Want: fmt.Sprintf("%s from 1 to %d", what, most)}
 	}
 	return n, nil
 }

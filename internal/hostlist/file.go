@@ -88,9 +88,9 @@ func (e *entry) attribute(w word, given map[string]bool) (err *Error) {
 	given[key] = true
 	switch key {
 	case "slots":
-		e.Slots, err = number(v, "slots", MaxSlots)
+		e.Slots, err = number(v, "a number of slots", MaxSlots)
 	case "max_slots":
-		e.Max, err = number(v, "slots", MaxSlots)
+		e.Max, err = number(v, "a number of slots", MaxSlots)
 	case "port":
 		e.Port, err = number(v, "a port", 65535)
 	case "user":

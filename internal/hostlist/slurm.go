@@ -67,7 +67,7 @@ func ParseCounts(name, text string) ([]int, error) {
 	column := 1
 	for item := range strings.SplitSeq(text, ",") {
 		value, times, repeated := strings.Cut(item, "(x")
-		n, err := number(word{value, column}, "tasks", MaxSlots)
+		n, err := number(word{value, column}, "a number of tasks", MaxSlots)
 		repeat := 1
 		if err == nil && repeated {
 			w := word{times, column + len([]rune(value)) + 2}
@@ -76,7 +76,7 @@ func ParseCounts(name, text string) ([]int, error) {
 				err = &Error{Column: w.column, Text: times, Want: "a number and ) after (x"}
 			} else {
 				w.text = digits
-				repeat, err = number(w, "nodes", MaxHosts)
+				repeat, err = number(w, "a number of nodes", MaxHosts)
 			}
 		}
 		if err == nil && len(counts)+repeat > MaxHosts {
