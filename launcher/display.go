@@ -42,14 +42,18 @@ func hostName(h hostlist.Host) string {
 
 func slotText(h hostlist.Host) string {
 	s := "slots not stated"
-	switch {
-	case h.Slots == 1:
-		s = "1 slot"
-	case h.Slots > 1:
-		s = strconv.Itoa(h.Slots) + " slots"
+	if h.Slots > 0 {
+		s = plural(h.Slots, "slot")
 	}
 	if h.Max > 0 {
 		s += ", at most " + strconv.Itoa(h.Max)
 	}
 	return s
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }

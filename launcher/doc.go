@@ -74,8 +74,9 @@
 //
 // # Placement
 //
-// Where each rank runs is decided in one plan, before any is started: DryRun
-// prints the same one that Run follows. Only the thread that starts ranks is
+// On which host each rank runs is decided in one plan, before any is started: DryRun
+// prints the same one that Run follows. On which cores is decided on each host,
+// among the ranks that it has (binding). Only the thread that starts ranks is
 // moved, and each rank inherits from it.
 //
 // # Environment

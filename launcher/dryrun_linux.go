@@ -30,7 +30,7 @@ func DryRun(j Job, w io.Writer) error {
 			fmt.Fprintf(&b, "build %s: %s\n", shellQuote(q.Name), inDir(dir, args))
 		}
 	}
-	if s.DisplayMap {
+	if s.DisplayMap || len(j.Hosts) > 0 {
 		b.WriteString(p.display())
 	}
 	for rank, seat := range p.Seats {

@@ -116,7 +116,7 @@ func placeNode(ranks int, limits []int) []int {
 // placePPR gives each host n ranks, as long as there are any.
 func placePPR(hosts []hostlist.Host, ranks, n int, limits []int, oversubscribe bool) ([]int, error) {
 	if most := n * len(hosts); ranks > most {
-		return nil, fail(StatusUsage, "%d ranks asked, and --map-by ppr:%d gives %d on %d hosts: use -n %d, or more hosts", ranks, n, most, len(hosts), most)
+		return nil, fail(StatusUsage, "%d ranks asked, and --map-by ppr:%d gives %d on %s: use -n %d, or more hosts", ranks, n, most, plural(len(hosts), "host"), most)
 	}
 	counts := make([]int, len(hosts))
 	for i, left := 0, ranks; left > 0; i++ {

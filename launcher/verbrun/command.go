@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 func command(args []string, start func(j launcher.Job, dry bool) error) *cobra.Command {
 	var j launcher.Job
 	var part partFlags
+	var place placeFlags
 	var bind, stdin string
 	var timeout seconds
 	var dry bool
@@ -26,10 +28,16 @@ first. All that follows the program is the program's, up to a lone colon that a
 flag follows: after it comes another program of the same job, with its own -n,
 -x, --env-file and --wdir.
 
-verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
+With hosts, from a hostfile, --host or a Slurm allocation, there are as many ranks
+as slots if -n isn't given.
+
+verbrun info prints the settings, and verbrun doctor what on this machine or on
+the hosts would slow or stop a job. docs/LAUNCHING.md has the exit statuses.`,
 		Example: `  verbrun -n 4 ./ring
   verbrun -n 2 ./osu/latency -m 1:1024
-  verbrun -n 1 ./master : -n 3 -x LEVEL=2 ./worker`,
+  verbrun -n 1 ./master : -n 3 -x LEVEL=2 ./worker
+  verbrun --host h0:4,h1:4 ./ring
+  verbrun --hostfile hosts --map-by node -n 16 ./ring`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -54,6 +62,10 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 				return fmt.Errorf("--timeout: %v: expected more than 0", timeout.duration())
 			}
 			j.Timeout = timeout.duration()
+			if err := place.apply(cmd.Flags(), &j, os.Getenv); err != nil {
+				return err
+			}
+			part.slots = len(j.Hosts) > 0 && len(more) == 0
 			if j.Parts, err = allParts(cmd.Flags(), &part, args, more); err != nil {
 				return err
 			}
@@ -64,6 +76,7 @@ verbrun info prints the settings. docs/LAUNCHING.md has the exit statuses.`,
 	f.SetInterspersed(false)
 	f.SortFlags = false
 	part.register(f)
+	place.register(f, &j)
 	f.StringVar(&bind, "bind-to", "", "`WHERE` ranks run: none, core or numa (default core if there is one for each rank)")
 	f.StringVar(&stdin, "stdin", "", "`WHO` gets standard input: 0, all or none (default rank 0)")
 	f.BoolVar(&j.Output.Tag, "tag-output", false, "begin each line of the ranks with \"[rank] \"")

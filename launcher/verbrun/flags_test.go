@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/verbena-mpi/verbena/internal/hostlist"
 	"github.com/verbena-mpi/verbena/launcher"
 )
 
@@ -19,6 +20,15 @@ func parse(t *testing.T, args ...string) (j launcher.Job, err error) {
 	})
 	err = cmd.Execute()
 	return j, err
+}
+
+// hosts are as --host reads them.
+func hosts(names ...string) []hostlist.Host {
+	c, err := hostlist.ParseArg("--host", strings.Join(names, ","))
+	if err != nil {
+		panic(err)
+	}
+	return c.Hosts
 }
 
 func TestFlags(t *testing.T) {
@@ -37,7 +47,18 @@ func TestFlags(t *testing.T) {
 		"-bind-to numa -n 2 -- prog -x":        {Parts: []launcher.Part{prog(2, "-x")}, Bind: launcher.BindNUMA},
 		"-build-flags -race -n 1 prog":         {Parts: []launcher.Part{prog(1)}, BuildFlags: []string{"-race"}},
 		"-wd /tmp -n 1 prog : -n 2 -- prog -x": {Parts: []launcher.Part{{Ranks: 1, Program: "prog", Dir: "/tmp"}, prog(2, "-x")}},
-		"-n 1 -x A=1 -x B=-n prog":             {Parts: []launcher.Part{{Ranks: 1, Program: "prog", Env: []string{"A=1", "B=-n"}}}},
+		"-host a,b:2 prog":                     {Parts: []launcher.Part{prog(0)}, Hosts: hosts("a", "b:2")},
+		"-H a -hosts b:2 -n 2 prog":            {Parts: []launcher.Part{prog(2)}, Hosts: hosts("a", "b:2")},
+		"--host a --map-by node -oversubscribe -n 2 prog": {
+			Parts: []launcher.Part{prog(2)}, Hosts: hosts("a"), MapBy: launcher.MapBy{Kind: launcher.MapNode}, Oversubscribe: true,
+		},
+		"--host a -ppn 2 -display-map prog":       {Parts: []launcher.Part{prog(0)}, Hosts: hosts("a"), MapBy: launcher.MapBy{Kind: launcher.MapPPR, N: 2}, DisplayMap: true},
+		"-N 2 --display map -n 1 prog":            {Parts: []launcher.Part{prog(1)}, MapBy: launcher.MapBy{Kind: launcher.MapPPR, N: 2}, DisplayMap: true},
+		"-map-by ppr:3:node -host a -n 1 -- prog": {Parts: []launcher.Part{prog(1)}, Hosts: hosts("a"), MapBy: launcher.MapBy{Kind: launcher.MapPPR, N: 3}},
+		"--host a --launch-agent rsh --preload ./prog --preload x -n 1 prog": {
+			Parts: []launcher.Part{prog(1)}, Hosts: hosts("a"), Agent: "rsh", Preload: []string{"./prog", "x"},
+		},
+		"-n 1 -x A=1 -x B=-n prog": {Parts: []launcher.Part{{Ranks: 1, Program: "prog", Env: []string{"A=1", "B=-n"}}}},
 	} {
 		got, err := parse(t, strings.Fields(line)...)
 		for i := range got.Parts {
@@ -58,8 +79,20 @@ func TestWrongFlags(t *testing.T) {
 		"-n 1 prog : -n 1 --timeout 3 prog":  "--timeout is for the whole job: say it before the first program",
 		"-n 1 prog : -n 1 -bind-to c prog":   "is for the whole job: say it before the first program",
 		"-n 1 prog : -n 1 --frobnicate prog": "unknown flag: --frobnicate",
-		"-oversubscribe -n 1 prog":           "unknown flag: --oversubscribe",
-		"-host=a -n 1 prog":                  "unknown flag: --host",
+		"-host=a,,b -n 1 prog":               "--host:3: expected hosts with commas between them",
+		"--host ^a -n 1 prog":                "hosts are left out, and none is given to leave them out of",
+		"--hostfile /no/such -n 1 prog":      "--hostfile: open /no/such: no such file or directory",
+		"-f a -f b -n 1 prog":                "--hostfile: 2 files: expected one",
+		"-map-by core -n 1 prog":             `--map-by: "core" is none of slot, node, ppr:N`,
+		"-map-by node -ppn 2 -n 1 prog":      "-ppn is --map-by ppr:N: say one of them",
+		"-ppn x -n 1 prog":                   `"x"`,
+		"--display hosts -n 1 prog":          `--display: "hosts": expected map`,
+		"--launch-agent= -n 1 prog":          "--launch-agent: an empty command",
+		"--launch-agent rsh -n 1 prog":       "--launch-agent: there are no other hosts: name them by --hostfile or --host",
+		"--preload a -n 1 prog":              "--preload: there are no other hosts",
+		"--host a -n 0 prog":                 "0 ranks: expected at least 1",
+		"--host a prog : -n 1 prog":          "how many ranks? Say -n N",
+		"-n 1 prog : -n 1 --host a prog":     "--host is for the whole job: say it before the first program",
 		"---n 1 prog":                        "bad flag syntax: ---n",
 		"-nolocal prog":                      `"olocal"`,
 		"-é 1 prog":                          "unknown",

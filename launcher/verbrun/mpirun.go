@@ -7,10 +7,14 @@ import (
 )
 
 // otherNames are mpirun's names of flags that have another one here.
-var otherNames = map[string]string{"np": "n", "wd": "wdir", "cwd": "wdir"}
+var otherNames = map[string]string{
+	"np": "n", "wd": "wdir", "cwd": "wdir",
+	"f": "hostfile", "machinefile": "hostfile", "hosts": "host", "H": "host",
+	"perhost": "ppn", "npernode": "ppn", "N": "ppn", "display-map": "display=map",
+}
 
 // mpirunStyle rewrites mpirun's spellings of flags, up to the program's name:
-// -np, and long names after a single dash.
+// -np, -f, and long names after a single dash.
 func mpirunStyle(flags *pflag.FlagSet, args []string) []string {
 	out := append([]string{}, args...)
 	for i := 0; i < len(out) && len(out[i]) > 1 && out[i][0] == '-' && out[i] != "--"; i++ {

@@ -16,6 +16,7 @@ type partFlags struct {
 	vars     []string
 	envFiles []string
 	dir      string
+	slots    bool // without -n, as many ranks as the hosts have slots
 }
 
 func (p *partFlags) register(f *pflag.FlagSet) {
@@ -31,8 +32,10 @@ func (p *partFlags) part(f *pflag.FlagSet, args []string) (launcher.Part, error)
 	switch {
 	case len(args) == 0:
 		return none, errors.New("no program given; verbrun -h shows how")
-	case !f.Changed("n"):
+	case !f.Changed("n") && !p.slots:
 		return none, errors.New("how many ranks? Say -n N")
+	case f.Changed("n") && p.ranks < 1:
+		return none, fmt.Errorf("%d ranks: expected at least 1", p.ranks)
 	case f.Changed("wdir") && p.dir == "":
 		return none, errors.New("--wdir: an empty name")
 	}
