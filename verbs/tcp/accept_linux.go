@@ -146,8 +146,10 @@ func (t *contacts) reject(g *guest, err error) {
 	if t.ctx.Err() != nil {
 		return
 	}
-	if errors.Is(err, errMismatch) {
-		t.warnOnce.Do(func() { t.logf(logrus.WarnLevel, "%v from %v", err, g.RemoteAddr()) })
+	level := logrus.DebugLevel
+	var m mismatch
+	if errors.As(err, &m) {
+		t.warnOnce.Do(func() { level = logrus.WarnLevel }) // strangers don't fill a log
 	}
-	t.logf(logrus.DebugLevel, "tcp: a connection from %v ends: %v", g.RemoteAddr(), err)
+	t.logf(level, "tcp: a connection from %v is refused: %v", addrOf(g.RemoteAddr()), bare(err))
 }

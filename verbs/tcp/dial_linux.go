@@ -66,9 +66,8 @@ type dialing struct {
 // failure is why an address didn't serve.
 type failure struct {
 	route
-	err   error
-	after time.Duration
-	again bool // another time it may
+	err   error         // nil: nobody answered
+	after time.Duration // of all tries together
 }
 
 func (f *failure) String() string {
@@ -76,7 +75,10 @@ func (f *failure) String() string {
 	if f.from.IsValid() {
 		where += " from " + f.from.String()
 	}
-	return fmt.Sprintf("%s: %v (%.2g s)", where, f.err, f.after.Seconds())
+	if f.err == nil {
+		return fmt.Sprintf("%s: no answer in %v", where, f.after.Round(time.Millisecond))
+	}
+	return fmt.Sprintf("%s: %v", where, f.err)
 }
 
 // run tries all routes, first each for a short time, in which a lost packet isn't
@@ -101,9 +103,8 @@ func (d *dialing) run(ctx context.Context, routes []route) (link, error) {
 			if err == nil || errors.As(err, &no) && no.answer != answerBusy {
 				return l, err
 			}
-			f := failure{r, plain(err), time.Since(start), again(err)}
-			d.note(f)
-			if f.again {
+			d.note(failure{r, plain(err), time.Since(start)})
+			if again(err) {
 				left = append(left, r)
 				busy = busy || !timedOut(err)
 			}
@@ -124,6 +125,7 @@ func (d *dialing) run(ctx context.Context, routes []route) (link, error) {
 func (d *dialing) note(f failure) {
 	for i := range d.failed {
 		if d.failed[i].route == f.route {
+			f.after += d.failed[i].after
 			d.failed[i] = f
 			return
 		}
@@ -204,17 +206,22 @@ func timedOut(err error) bool {
 	return errors.As(err, &e) && e.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// plain is an error without what the list of failures says anyway.
+// plain is an error without what the list of failures says anyway; nil if it is that
+// nobody answered.
 func plain(err error) error {
-	var op *net.OpError
 	switch {
 	case errors.Is(err, secret.ErrDiffers):
 		return errors.New("what answers there is not the peer: a device of another job, or of another rank")
-	case errors.As(err, &op) && op.Op == "dial":
-		err = op.Err
+	case timedOut(err):
+		return nil
 	}
-	if timedOut(err) {
-		return errors.New("no answer")
+	return bare(err)
+}
+
+// bare takes off an error what says between which addresses it was.
+func bare(err error) error {
+	if op, ok := err.(*net.OpError); ok {
+		return op.Err
 	}
 	return err
 }

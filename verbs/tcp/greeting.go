@@ -42,17 +42,22 @@ func newPreamble(tls bool) preamble {
 // errStranger: the other end isn't one of this program's.
 var errStranger = errors.New("what answers there is no device of this kind")
 
-// mismatch says why two devices can't talk, from the point of view of mine.
-func (p preamble) mismatch(theirs preamble) error {
+// mismatch is why two processes of this kind can't talk.
+type mismatch string
+
+func (m mismatch) Error() string { return string(m) }
+
+// against says why two devices can't talk, from the point of view of p's.
+func (p preamble) against(theirs preamble) error {
 	switch {
 	case string(p[:4]) != string(theirs[:4]):
 		return errStranger
 	case p[4] != theirs[4]:
-		return fmt.Errorf("the peer speaks version %d of the protocol, and this program version %d: run the same build everywhere", theirs[4], p[4])
+		return mismatch(fmt.Sprintf("the peer speaks version %d of the protocol, and this program version %d: run the same build everywhere", theirs[4], p[4]))
 	case p[5] != theirs[5] && p[5]&flagTLS != 0:
-		return errors.New("the peer does not use TLS and this process does: set VERBENA_TLS alike for all ranks")
+		return mismatch("the peer does not use TLS and this process does: set VERBENA_TLS alike for all ranks")
 	case p[5] != theirs[5] && theirs[5]&flagTLS != 0:
-		return errors.New("the peer uses TLS and this process does not: set VERBENA_TLS alike for all ranks")
+		return mismatch("the peer uses TLS and this process does not: set VERBENA_TLS alike for all ranks")
 	case p != theirs:
 		return errStranger
 	}

@@ -31,9 +31,9 @@ func (m *meeting) propose(to deviceID) error {
 	}
 	var theirs preamble
 	if _, err := io.ReadFull(m.conn, theirs[:]); err != nil {
-		return fmt.Errorf("it closed the connection without a word: %w", err)
+		return fmt.Errorf("it closed the connection without a word: %w", bare(err))
 	}
-	if err := mine.mismatch(theirs); err != nil {
+	if err := mine.against(theirs); err != nil {
 		return err
 	}
 	session, err := m.secure(false)
@@ -61,9 +61,6 @@ func (m *meeting) ask(w want) (answer, error) {
 	return decodeAnswer(b)
 }
 
-// errMismatch: a process that speaks this protocol can't talk with this one.
-var errMismatch = errors.New("tcp: refused a connection")
-
 // examine is the acceptor's part up to the hello: when it succeeds, a device of this
 // job is at the other end, and wants this one.
 func (m *meeting) examine() (from deviceID, err error) {
@@ -72,7 +69,7 @@ func (m *meeting) examine() (from deviceID, err error) {
 	if _, err := io.ReadFull(m.conn, theirs[:]); err != nil {
 		return from, err
 	}
-	bad := mine.mismatch(theirs)
+	bad := mine.against(theirs)
 	if errors.Is(bad, errStranger) {
 		return from, bad // who doesn't know the first word isn't told anything
 	}
@@ -85,7 +82,7 @@ func (m *meeting) examine() (from deviceID, err error) {
 			_ = t.CloseWrite()
 		}
 		_, _ = io.CopyN(io.Discard, m.conn, 4096)
-		return from, fmt.Errorf("%w: %w", errMismatch, bad)
+		return from, bad
 	}
 	session, err := m.secure(true)
 	if err != nil {
