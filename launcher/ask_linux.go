@@ -114,7 +114,7 @@ func (v *supervisor) dumpText(d *round) string {
 		a, asked := d.answers[r.id]
 		switch {
 		case r.reaped:
-			fmt.Fprintf(&b, "verbrun: rank %d: %s\n", r.id, describe(r.status))
+			fmt.Fprintf(&b, "verbrun: rank %d: %s\n", r.id, r.fate())
 		case !asked:
 			fmt.Fprintf(&b, "verbrun: rank %d: not in comm's world, or no Verbena program\n", r.id)
 		case d.open[r.id]:

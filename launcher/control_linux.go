@@ -55,7 +55,7 @@ func (v *supervisor) hear(e linkEvent) {
 			v.log.Debugf("rank %d: %v", e.rank, e.err)
 		}
 		l.deaf, l.blocked = true, nil
-		_ = l.conn.Close()
+		go func() { _ = l.conn.Close() }()
 		if v.round != nil && v.round.open[e.rank] {
 			delete(v.round.open, e.rank)
 			v.finishRound(false)

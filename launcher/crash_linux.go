@@ -99,7 +99,7 @@ func (v *supervisor) explain() {
 
 // better is the reason of a failure if that is this rank's end.
 func (v *supervisor) better(f *failure, r *rank, c crash, crashed bool) string {
-	plain := fmt.Sprintf("%v %s", r, describe(r.status))
+	plain := fmt.Sprintf("%v %s", r, r.fate())
 	if f.why != plain {
 		return f.why
 	}

@@ -36,8 +36,8 @@ func DryRun(j Job, w io.Writer) error {
 	for rank, seat := range p.Seats {
 		q := s.Parts[seat.Part]
 		words := append([]string{q.Name}, q.Args...)
-		if len(q.given) > 0 {
-			words = append(append([]string{"env"}, q.given...), words...)
+		if len(q.Own) > 0 {
+			words = append(append([]string{"env"}, q.Own...), words...)
 		}
 		fmt.Fprintf(&b, "rank %d: %s: %s\n", rank, p.where(rank, bound), inDir(q.Dir, words))
 	}

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"strings"
 	"syscall"
 	"time"
 )
@@ -38,12 +39,26 @@ func (v *supervisor) late() bool {
 	case resting, ending:
 		v.kill()
 	case killing:
-		v.log.Warnf("killed, and not gone after %v: pid %s", killGrace, ranges(children()))
+		v.log.Warnf("killed, and not gone after %v: %s", killGrace, v.leftOver())
 		v.leave()
 	case leaving:
 		return true
 	}
 	return false
+}
+
+// leftOver says what is left of the job.
+func (v *supervisor) leftOver() string {
+	var left []string
+	if !v.vacant {
+		left = append(left, "pid "+ranges(children()))
+	}
+	for _, h := range v.hosts {
+		if !h.empty {
+			left = append(left, "on "+h.name)
+		}
+	}
+	return strings.Join(left, ", ")
 }
 
 func (v *supervisor) kill() {
@@ -67,4 +82,10 @@ func (v *supervisor) leave() {
 // killAll kills the ranks and all that they have started.
 func (v *supervisor) killAll() {
 	v.crew.kill()
+	for _, h := range v.hosts {
+		if !h.killed { // the agent does it again and again
+			h.killed = true
+			h.order(toAgent{Kill: true})
+		}
+	}
 }

@@ -25,8 +25,10 @@ func Run(ctx context.Context, j Job) (Result, error) {
 	if err != nil {
 		return none, err
 	}
-	if others := s.Plan.remote(); len(others) > 0 {
-		return none, fail(StatusInternal, "%d ranks on %s: starting ranks on other hosts isn't there yet", s.Plan.Count[others[0]], hostName(s.Plan.Hosts[others[0]]))
+	if len(s.Plan.remote()) > 0 {
+		if err := s.remember(); err != nil {
+			return none, err
+		}
 	}
 	if s.builds() {
 		s.TempDir = filepath.Join(os.TempDir(), "verbrun-"+strconv.Itoa(os.Getpid())+"-"+token())

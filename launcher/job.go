@@ -32,6 +32,9 @@ type Job struct {
 	// Agent is the command that runs another one on a host, in place of ssh: words with
 	// blanks between them, to which the host and the command are added. "": ssh, or srun.
 	Agent string
+	// FanOut is how many agents this process starts by itself, and each agent in turn:
+	// a tree. 0: 32.
+	FanOut int
 	// Preload are files that are copied to each other host before ranks start there. A
 	// part's program that is among them is started from its copy.
 	Preload    []string
@@ -95,6 +98,7 @@ const (
 	StatusBuild         = 1
 	StatusDeadlock      = 1
 	StatusUsage         = 2
+	StatusHost          = 123 // a host couldn't be reached, or was lost
 	StatusTimeout       = 124
 	StatusInternal      = 125
 	StatusNotExecutable = 126
@@ -173,6 +177,9 @@ func (j *Job) validateHosts() error {
 	if j.Slurm && len(j.Hosts) == 0 {
 		return fail(StatusUsage, "a job in a Slurm allocation: no hosts given")
 	}
+	if j.FanOut < 0 {
+		return fail(StatusUsage, "a fan-out of %d: expected at least 1", j.FanOut)
+	}
 	for _, f := range j.Preload {
 		if f == "" {
 			return fail(StatusUsage, "a file to preload has an empty name")
@@ -198,7 +205,10 @@ func (j *Job) files() (in, out, err *os.File) {
 
 // spec finds what the job names.
 func (j *Job) spec(ctx context.Context) (s spec, err error) {
-	s = spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings, DisplayMap: j.DisplayMap}
+	s = spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings, DisplayMap: j.DisplayMap, Reach: reach{Agent: j.Agent, Slurm: j.Slurm}, FanOut: j.FanOut}
+	if s.FanOut == 0 {
+		s.FanOut = defaultFanOut
+	}
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}
@@ -219,6 +229,20 @@ func (j *Job) spec(ctx context.Context) (s spec, err error) {
 		return s, fail(StatusUsage, "build flags %q: %s isn't a package directory, and nothing is built", s.BuildFlags, s.Parts[0].Name)
 	}
 	return s, nil
+}
+
+// defaultFanOut is of agents that one process starts.
+const defaultFanOut = 32
+
+// remember notes what other hosts must have as this one has it.
+func (s *spec) remember() (err error) {
+	if s.Self, err = os.Executable(); err != nil {
+		return fail(StatusInternal, "the name of this program's file: %w", err)
+	}
+	if s.Dir, err = os.Getwd(); err != nil {
+		return fail(StatusInternal, "the working directory: %w", err)
+	}
+	return nil
 }
 
 // plan places the ranks, and says which host is this one.

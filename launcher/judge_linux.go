@@ -17,13 +17,23 @@ func (v *supervisor) reaped(b batch) {
 		r := v.ranks[e.Rank]
 		r.reaped, r.status = true, e.Status
 		if r.in != nil {
-			_ = r.in.Close() // or the others would wait for it, if a child of its holds the pipe
+			go func() { _ = r.in.Close() }() // or the others would wait for it, if a child of its holds the pipe
+		}
+		if v.looking() && len(v.dead) > 0 {
+			v.overlap = true
 		}
 		v.dead = append(v.dead, e)
+		if v.failure == nil && e.Status != 0 && !v.looking() {
+			v.lookAround()
+		}
 		v.log.Debugf("%v ended: %s", r, describe(e.Status))
 		// Its last words are in the socket, and its end closes that, unless it
 		// has lent the connection to somebody.
-		_ = r.pmi.SetDeadline(time.Now().Add(pmiGrace))
+		grace := pmiGrace
+		if r.host != nil {
+			grace += lookLimit // the agent does the same, and its word takes time
+		}
+		_ = r.pmi.SetDeadline(time.Now().Add(grace))
 	}
 	v.overlap = v.overlap || len(b.Exits) > 1
 	if v.failure == nil && len(b.Dying) > 0 && len(v.awaited) == 0 {
@@ -37,7 +47,11 @@ func (v *supervisor) await(ids []int) {
 		v.awaited = append(v.awaited, v.ranks[id])
 	}
 	v.overlap = true
-	v.patience.Reset(dieGrace)
+	if v.looking() {
+		v.patience.Reset(lookLimit)
+	} else {
+		v.patience.Reset(dieGrace)
+	}
 }
 
 // aborted notes that a rank wants the job to end. It may want that because it
@@ -59,6 +73,9 @@ func (v *supervisor) aborted(r *rank, f *failure) {
 	b := v.crew.reaper.look() // at this one, too: others may be dying because it is
 	v.overlap = v.overlap || len(b.Exits) > 0
 	v.reaped(batch{Exits: b.Exits})
+	if !v.looking() {
+		v.lookAround()
+	}
 	if len(b.Dying) > 0 {
 		v.await(b.Dying)
 	}
@@ -78,10 +95,10 @@ func (v *supervisor) aborting() (first *rank) {
 // after its last words, and then about one that has called abort.
 func (v *supervisor) judge() {
 	v.awaited = slices.DeleteFunc(v.awaited, func(r *rank) bool { return r.reaped })
-	if len(v.awaited) > 0 {
+	if len(v.awaited) > 0 || v.looking() {
 		return
 	}
-	sortDeaths(v.dead)
+	v.sortDead()
 	if v.overlap {
 		slices.SortStableFunc(v.dead, func(a, b exit) int { return rankCause(a.Status) - rankCause(b.Status) })
 	}
@@ -90,7 +107,7 @@ func (v *supervisor) judge() {
 		v.dead = v.dead[1:]
 		v.judged++
 		joined, finalized := v.server.Joined(r.id)
-		if status, why := verdict(r.status, joined, finalized); status != 0 && r.abort == nil {
+		if status, why := verdict(r.status, joined, finalized); status != 0 && r.abort == nil && !r.gone {
 			v.lost(r, &failure{rank: r.id, status: status, why: fmt.Sprintf("%v %s", r, why)})
 		}
 		v.noteExit(r)
@@ -103,6 +120,26 @@ func (v *supervisor) judge() {
 	}
 	if v.judged == len(v.ranks) && v.phase == running {
 		v.enter(resting, restGrace)
+	}
+}
+
+// sortDead puts the ranks that have died in the order of their deaths, as far as one
+// is known: that of the ranks of one host.
+func (v *supervisor) sortDead() {
+	of := map[*host][]int{}
+	for i, e := range v.dead {
+		h := v.ranks[e.Rank].host
+		of[h] = append(of[h], i)
+	}
+	for _, at := range of {
+		exits := make([]exit, len(at))
+		for k, i := range at {
+			exits[k] = v.dead[i]
+		}
+		sortDeaths(exits)
+		for k, i := range at {
+			v.dead[i] = exits[k]
+		}
 	}
 }
 

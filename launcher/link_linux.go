@@ -22,8 +22,11 @@ const maxCrash = 1 << 20
 // a crash. A program that isn't Verbena's never uses them.
 type link struct {
 	conn   *control.Conn
+	ours   *os.File // what conn is made of, on this host
 	crash  *os.File
 	theirs *os.File // their end of the connection, until the rank is started
+
+	words []byte // a remote rank's last words
 
 	// Of the supervisor's loop.
 	listens bool           // it has said hello
@@ -45,9 +48,12 @@ func newLink() *link {
 		_, _ = ours.Close(), theirs.Close()
 		return l
 	}
-	l.conn, l.theirs, l.crash = control.NewConn(ours), theirs, os.NewFile(uintptr(fd), "crash")
+	l.conn, l.ours, l.theirs, l.crash = control.NewConn(ours), ours, theirs, os.NewFile(uintptr(fd), "crash")
 	return l
 }
+
+// newRemoteLink is the link of a rank on another host.
+func newRemoteLink(s control.Stream) *link { return &link{conn: control.NewConn(s)} }
 
 // env is what the rank's environment says of the link.
 func (l *link) env(job string) []string {
@@ -76,7 +82,7 @@ func (l *link) given() {
 // lastWords is what the rank's runtime wrote to the file.
 func (l *link) lastWords() []byte {
 	if l.crash == nil {
-		return nil
+		return l.words
 	}
 	b := make([]byte, maxCrash)
 	n, _ := l.crash.ReadAt(b, 0)

@@ -20,7 +20,10 @@ func (v *supervisor) loop() {
 	copied, none, orders := v.copied, v.crew.reaper.none, v.orders
 	defer close(v.crew.reaper.stop)
 	over := false // no process is left that is worth waiting for
-	for copied != nil || !over && (none != nil || v.judged < len(v.ranks)) {
+	for _, e := range v.early {
+		v.heed(e)
+	}
+	for copied != nil || !over && (v.occupied() || v.judged < len(v.ranks)) {
 		var kill <-chan time.Time
 		if v.phase == killing {
 			kill = again.C
@@ -30,8 +33,13 @@ func (v *supervisor) loop() {
 			for _, b := range v.crew.reaper.take() {
 				v.reaped(b)
 			}
+		case e := <-v.agents:
+			v.heed(e)
 		case <-v.patience.C:
 			v.awaited = nil
+			for _, h := range v.hosts {
+				h.looked = v.look
+			}
 		case <-kill:
 			v.killAll()
 		case e := <-v.pmi:
@@ -66,8 +74,8 @@ func (v *supervisor) loop() {
 		case <-copied:
 			copied = nil
 		case <-none:
-			none = nil
-			v.leave()
+			none, v.vacant = nil, true
+			v.leaveIfEmpty()
 		}
 		if over && v.hurry {
 			return
@@ -94,7 +102,7 @@ func (v *supervisor) heard(e pmiEvent) {
 
 func (v *supervisor) left(r *rank) string {
 	if r.reaped {
-		return describe(r.status)
+		return r.fate()
 	}
 	return "has finalized"
 }
@@ -135,6 +143,11 @@ func (v *supervisor) unread() {
 // signal sends to all ranks but one.
 func (v *supervisor) signal(sig syscall.Signal, groups bool, but int) {
 	v.crew.signal(sig, groups, but)
+	for _, h := range v.hosts {
+		if !h.empty {
+			h.order(toAgent{Signal: &agentSignal{int(sig), groups, but}})
+		}
+	}
 }
 
 // running lists the ranks that run.

@@ -23,7 +23,7 @@ type part struct {
 	Name    string // of the program, as the user gave it
 	Args    []string
 	Env     []string // all of it
-	given   []string // by the part alone; stays here
+	Own     []string // by the part alone
 	Dir     string   // absolute, or empty
 }
 
@@ -61,7 +61,7 @@ func checkVariable(kv string) error {
 
 // resolve finds the part's program and folder.
 func (p *Part) resolve(env []string) (part, error) {
-	r := part{Name: p.Program, Args: p.Args, given: p.Env}
+	r := part{Name: p.Program, Args: p.Args, Own: p.Env}
 	r.Env = append(append(r.Env, env...), p.Env...)
 	var err error
 	if r.Program, err = findProgram(p.Program); err != nil {

@@ -15,9 +15,10 @@ import (
 type rank struct {
 	id    int
 	pid   int
-	pidfd int // or -1
-	life  int // our end of its lifeline, or -1
-	app   int // its part of the job
+	pidfd int   // or -1
+	life  int   // our end of its lifeline, or -1
+	app   int   // its part of the job
+	host  *host // nil: this one
 
 	pmi      deadlineConn
 	in       io.WriteCloser // its stdin, or nil
@@ -25,6 +26,7 @@ type rank struct {
 	link     *link
 
 	reaped  bool // its pid may belong to somebody else
+	gone    bool // with its host
 	status  syscall.WaitStatus
 	pmiDone bool // all that it said to us has been read
 
@@ -99,4 +101,17 @@ func execError(p *part, err error) error {
 	return fail(StatusInternal, "starting %s: %w", path, err)
 }
 
-func (r *rank) String() string { return fmt.Sprintf("rank %d (pid %d)", r.id, r.pid) }
+func (r *rank) String() string {
+	if r.host != nil {
+		return fmt.Sprintf("rank %d on %s (pid %d)", r.id, r.host.name, r.pid)
+	}
+	return fmt.Sprintf("rank %d (pid %d)", r.id, r.pid)
+}
+
+// fate is how the rank has ended.
+func (r *rank) fate() string {
+	if r.gone {
+		return "was lost with its host"
+	}
+	return describe(r.status)
+}

@@ -17,8 +17,8 @@ type exit struct {
 	Seq    int // the order in which ranks of one host died
 
 	// Of an agent's rank.
-	Crash  []byte // its last words (link.lastWords)
-	Unread int64  // bytes of its standard input that it has left
+	Crash []byte // its last words (link.lastWords)
+	Taken int64  // bytes of its standard input that it has read, if that is known
 }
 
 // batch is what was reaped at one time.

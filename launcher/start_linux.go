@@ -26,22 +26,44 @@ func (v *supervisor) start() error {
 		}
 		v.ranks = append(v.ranks, r)
 	}
-	v.crew.ranks = v.ranks
+	v.newHosts()
+	for _, r := range v.ranks {
+		if r.host == nil {
+			v.crew.ranks = append(v.crew.ranks, r)
+		}
+	}
 	if v.spec.DisplayMap {
 		fmt.Fprint(v.stderr, plan.display())
 	}
-	if v.spec.ReportBindings {
-		for i, r := range v.crew.ranks {
-			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", r.id, bound.where(i))
-		}
+	if err := v.meetHosts(); err != nil {
+		return err
 	}
+	if v.spec.ReportBindings {
+		v.reportBindings(bound)
+	}
+	v.startHosts()
 	if err := v.crew.start(bound, v.spec.Parts, size, v.given); err != nil {
+		return err
+	}
+	if err := v.awaitHosts(startLimit, "started its ranks", func(h *host) bool { return h.begun }); err != nil {
 		return err
 	}
 	v.serve()
 	go v.feed()
 	v.crew.watch()
 	return nil
+}
+
+// reportBindings says on which cores each rank runs.
+func (v *supervisor) reportBindings(bound *binding) {
+	for i, r := range v.ranks {
+		local := v.spec.Plan.Seats[i].Local
+		if r.host == nil {
+			fmt.Fprintf(v.stderr, "verbrun: rank %d: %s\n", i, bound.where(local))
+		} else {
+			fmt.Fprintf(v.stderr, "verbrun: rank %d on %s: %s\n", i, r.host.name, r.host.where[local])
+		}
+	}
 }
 
 // given is what a rank on this host gets besides its place.
@@ -72,6 +94,11 @@ func (v *supervisor) direct(r *rank, size int) (err error) {
 // serve starts the goroutines of each rank.
 func (v *supervisor) serve() {
 	v.server = pmi.NewServer(v.name, len(v.ranks), pmiEvents{v})
+	hosts := make([]int, len(v.ranks))
+	for i, s := range v.spec.Plan.Seats {
+		hosts[i] = s.Host
+	}
+	v.server.SetHosts(hosts)
 	for _, r := range v.ranks {
 		v.server.SetApp(r.id, r.app)
 		r.out.prompts, r.err.prompts = v.prompts, v.prompts && terminal(os.Stderr)

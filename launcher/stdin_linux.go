@@ -56,6 +56,7 @@ func terminal(f *os.File) bool {
 // feed passes our standard input on to all ranks that have a pipe for it. The
 // slowest of them sets the pace: nothing is kept here but what one read gave.
 func (v *supervisor) feed() {
+	defer close(v.fed)
 	var to []io.WriteCloser
 	for _, r := range v.ranks {
 		if r.in != nil {
@@ -77,6 +78,7 @@ func (v *supervisor) feed() {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := read(buf)
+		v.read += int64(n)
 		to = writeAll(to, buf[:n])
 		if len(to) == 0 {
 			return // nobody reads it any more
@@ -87,6 +89,31 @@ func (v *supervisor) feed() {
 			}
 			return
 		}
+	}
+}
+
+// returns says whether input that rank 0, on another host, leaves unread can be given
+// back: to whoever reads the same file after us, as a shell's loop does.
+func (v *supervisor) returns() bool {
+	if v.spec.Input != InputFirst || v.ranks[0].host == nil {
+		return false
+	}
+	st, err := os.Stdin.Stat()
+	return err == nil && st.Mode().IsRegular()
+}
+
+// giveBack moves our standard input back to where rank 0 has read, if that is known.
+func (v *supervisor) giveBack() {
+	if v.taken < 0 || !v.returns() {
+		return
+	}
+	select {
+	case <-v.fed:
+	case <-time.After(restGrace):
+		return
+	}
+	if _, err := os.Stdin.Seek(v.taken-v.read, io.SeekCurrent); err != nil {
+		v.log.Warnf("standard input: giving back what wasn't read: %v", err)
 	}
 }
 

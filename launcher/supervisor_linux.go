@@ -78,12 +78,20 @@ type supervisor struct {
 	name   string // of the job
 	ranks  []*rank
 	crew   *crew // those of this host
+	hosts  []*host
 	server *pmi.Server
 	done   chan struct{} // closed when the loop has ended
 
 	orders  chan order // closed when the front has gone
 	pmi     chan pmiEvent
 	links   chan linkEvent
+	agents  chan hostEvent
+	early   []hostEvent // before all ranks had been started
+	vacant  bool        // no process of the job is left on this host
+	look    int         // the number of the last question to all hosts
+	taken   int64       // by rank 0, on another host, of our standard input; -1: not known
+	read    int64       // of our standard input; the feeding goroutine's until fed is closed
+	fed     chan struct{}
 	copying sync.WaitGroup
 	copied  chan struct{} // closed when all streams have ended
 
@@ -135,8 +143,8 @@ type failure struct {
 
 func newSupervisor(s spec) *supervisor {
 	v := &supervisor{
-		spec: s, done: make(chan struct{}),
-		orders: make(chan order), pmi: make(chan pmiEvent), links: make(chan linkEvent), copied: make(chan struct{}),
+		spec: s, taken: -1, fed: make(chan struct{}), done: make(chan struct{}),
+		orders: make(chan order), pmi: make(chan pmiEvent), links: make(chan linkEvent), agents: make(chan hostEvent), copied: make(chan struct{}),
 		log: logrus.New(), deadline: time.NewTimer(time.Hour), patience: time.NewTimer(time.Hour), news: time.NewTimer(time.Hour),
 		roundEnd: time.NewTimer(time.Hour), dumps: make(chan struct{}, 1),
 	}
@@ -166,10 +174,13 @@ func (v *supervisor) run(dec *gob.Decoder) Result {
 	}
 	if err := v.start(); err != nil {
 		v.killAll()
+		v.dismiss()
 		sweepOrphans()
 		return v.refuse(err)
 	}
 	v.loop()
+	v.dismiss()
+	v.giveBack()
 	return v.result()
 }
 

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,12 @@ const supervisorFD = 3
 type spec struct {
 	Parts []part
 	Plan  *plan
-	Env   []string // of builds
+	Reach reach // of other hosts
+
+	FanOut int      // agents that one process starts by itself
+	Self   string   // this program's file
+	Dir    string   // where it was started
+	Env    []string // of builds
 
 	BuildFlags []string
 
@@ -39,6 +45,19 @@ type spec struct {
 type order struct {
 	Signal int
 	Cancel bool // end the job
+}
+
+// patience is how long another host may be silent: as long as a rank there.
+func (s *spec) patience() time.Duration {
+	patience := defaultPatience
+	for _, kv := range s.Env {
+		if value, ok := strings.CutPrefix(kv, "VERBENA_PEER_TIMEOUT="); ok {
+			if d, err := time.ParseDuration(value); err == nil { // else the ranks will say so
+				patience = d
+			}
+		}
+	}
+	return max(patience, minPatience)
 }
 
 // builds says whether anything is to be built.

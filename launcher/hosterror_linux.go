@@ -1,0 +1,156 @@
+package launcher
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
+
+// endGrace is how long the end of a starter may come after that of its connection.
+const endGrace = time.Second
+
+// checkMarker looks at what a new agent says of itself, or its shell in its place.
+func (v *supervisor) checkMarker(h *host, said string) error {
+	version, ready := strings.CutPrefix(said, markerReady)
+	switch {
+	case ready && version == agentVersion():
+		return nil
+	case ready:
+		return fail(StatusHost, "%s: verbrun at %s there has version %s, and here it is %s", h.name, v.spec.Self, version, agentVersion())
+	case said == markerMissing:
+		return fail(StatusNotFound, "%s: no verbrun at %s there: install it, or say --preload", h.name, v.spec.Self)
+	case said == markerDenied:
+		return fail(StatusNotExecutable, "%s: verbrun at %s there can't be executed", h.name, v.spec.Self)
+	case strings.HasPrefix(said, markerFailed):
+		return fail(StatusHost, "%s: %s", h.name, said[len(markerFailed):])
+	}
+	return fail(StatusHost, "%s: unexpected answer %q from the agent", h.name, said)
+}
+
+// unreached is why there is no agent: its starter knows.
+func (v *supervisor) unreached(h *host, err error) error {
+	if h.parent != nil && h.parent.session != nil && h.parent.session.IsClosed() {
+		return fail(StatusHost, "%s: it was to be reached through %s, which is gone", h.name, h.parent.name)
+	}
+	status, ok := h.way.end()
+	words := h.way.words.last()
+	switch how := v.spec.Reach.name(); {
+	case !ok && errors.Is(err, io.EOF):
+		return fail(StatusHost, "%s: %s closed the connection before the agent answered%s", h.name, how, words)
+	case !ok:
+		return fail(StatusHost, "%s: no agent: %w%s", h.name, err, words)
+	case status.Exited() && status.ExitStatus() == 255 && how == "ssh":
+		if words == "" {
+			words = ": it gave no reason"
+		}
+		return fail(StatusHost, "%s: ssh can't reach it%s", h.name, words)
+	default:
+		return fail(StatusHost, "%s: %s %s before the agent answered%s", h.name, how, describe(status), words)
+	}
+}
+
+// gone is the error for a host whose session has ended.
+func (v *supervisor) gone(h *host) error {
+	return fail(StatusHost, "host %s is gone: %w", h.name, v.goneBecause(h))
+}
+
+func (v *supervisor) goneBecause(h *host) error {
+	if h.parent != nil && h.parent.session.IsClosed() {
+		return fmt.Errorf("it was reached through %s, which is gone", h.parent.name)
+	}
+	_, err := h.session.AcceptStream() // says why
+	switch {
+	case errors.Is(err, yamux.ErrKeepAliveTimeout), errors.Is(err, yamux.ErrConnectionWriteTimeout):
+		return fmt.Errorf("no sign of life for %v", v.spec.patience())
+	case errors.Is(err, yamux.ErrSessionShutdown):
+		return errors.New("its agent doesn't read what it is told")
+	}
+	status, ok := h.way.end()
+	if ok && status != 0 {
+		return fmt.Errorf("%s %s%s", v.spec.Reach.name(), describe(status), h.way.words.last())
+	}
+	return fmt.Errorf("its agent has ended%s", h.way.words.last())
+}
+
+// end is the status of a starter whose connection has ended.
+func (w *way) end() (syscall.WaitStatus, bool) {
+	select {
+	case s := <-w.ended:
+		w.ended <- s // others may ask
+		return s, true
+	case <-time.After(endGrace):
+		return 0, false
+	}
+}
+
+// starterWords are what a starter, or the host, says on its standard error. Until
+// the agent answers they may be the reason why there is none; then they are passed
+// on.
+type starterWords struct {
+	mu    sync.Mutex
+	kept  []string
+	print func(line string) // nil: keep
+	ended chan struct{}
+}
+
+const maxKept = 20 // lines
+
+// read reads to the end.
+func (w *starterWords) read(r io.ReadCloser) {
+	defer close(w.ended)
+	defer func() { _ = r.Close() }()
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			w.line(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (w *starterWords) line(s string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.print != nil {
+		w.print(s)
+		return
+	}
+	if len(w.kept) < maxKept {
+		w.kept = append(w.kept, s)
+	}
+}
+
+// passOn prints what was said, and what will be.
+func (w *starterWords) passOn(print func(line string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.kept {
+		print(s)
+	}
+	w.kept, w.print = nil, print
+}
+
+// last is all that was said and not printed, for the end of a message, once the
+// starter has ended.
+func (w *starterWords) last() string {
+	select {
+	case <-w.ended:
+	case <-time.After(endGrace / 4):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.kept) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(w.kept, "; ")
+}

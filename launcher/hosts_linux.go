@@ -1,0 +1,208 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// newHosts makes the other hosts that have ranks, and says for each which one
+// starts it.
+func (v *supervisor) newHosts() {
+	for _, i := range v.spec.Plan.remote() {
+		h := &host{Host: v.spec.Plan.Hosts[i], orders: make(chan toAgent, orderRoom), calls: map[int]*way{}}
+		h.name = hostName(h.Host)
+		for _, rank := range v.spec.Plan.ranksOn(i) {
+			v.ranks[rank].host = h
+			h.ranks = append(h.ranks, v.ranks[rank])
+		}
+		v.hosts = append(v.hosts, h)
+	}
+	for i, h := range v.hosts {
+		if p := i/v.spec.FanOut - 1; p >= 0 {
+			h.parent = v.hosts[p]
+		}
+	}
+}
+
+// agentSpec is what the agent of a host is to do.
+func (v *supervisor) agentSpec(h *host) *agentSpec {
+	s := &agentSpec{
+		Host: h.name, Index: slices.Index(v.hosts, h), Job: v.name, Size: len(v.ranks), Bind: v.spec.Bind, Account: h.User != "",
+		Verbose: v.spec.Verbose, Return: v.returns(),
+	}
+	for _, r := range h.ranks {
+		s.Ranks = append(s.Ranks, agentRank{ID: r.id, Part: r.app, Input: v.spec.Input.reaches(r.id)})
+	}
+	for _, p := range v.spec.Parts {
+		if p.Dir == "" {
+			p.Dir = v.spec.Dir
+		}
+		s.Parts = append(s.Parts, agentPart{Part: p})
+	}
+	return s
+}
+
+// meetHosts brings the agents of all other hosts to where they could start their
+// ranks.
+func (v *supervisor) meetHosts() error {
+	for _, h := range v.hosts {
+		if h.parent != nil {
+			continue
+		}
+		s, err := startStarter(v.crew.reaper, v.starterArgv(h))
+		if err != nil {
+			return named(h, err)
+		}
+		v.log.Debugf("%s: pid %d is to start its agent", h.name, s.pid)
+		h.way = newWay(s.conn, s.errs, s.ended, func() { v.crew.reaper.killStarter(s.pid) })
+		spec := v.agentSpec(h)
+		go v.connect(h, spec)
+	}
+	return v.awaitHosts(agentLimit+checkLimit, "said that it could start its ranks", func(h *host) bool { return h.up })
+}
+
+// startHosts has the agents start their ranks.
+func (v *supervisor) startHosts() {
+	for _, h := range v.hosts {
+		h.order(toAgent{Start: true})
+	}
+}
+
+// awaitHosts waits until all hosts are as far as they should be.
+func (v *supervisor) awaitHosts(limit time.Duration, what string, far func(*host) bool) error {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	for {
+		var missing []string
+		for _, h := range v.hosts {
+			if !far(h) {
+				missing = append(missing, h.name)
+			}
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		select {
+		case e := <-v.agents:
+			if err := v.greeted(e); err != nil {
+				return err
+			}
+		case <-t.C:
+			return fail(StatusHost, "%s: hasn't %s within %v", someOf(missing), what, limit)
+		case o, ok := <-v.orders:
+			sig := syscall.Signal(o.Signal)
+			switch {
+			case !ok || o.Cancel:
+				return fail(StatusInternal, "canceled while waiting for %s", someOf(missing))
+			case sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2:
+				return fail(128+o.Signal, "ended by %s while waiting for %s", signalName(sig), someOf(missing))
+			}
+		}
+	}
+}
+
+// someOf names a few.
+func someOf(names []string) string {
+	const most = 8
+	if n := len(names) - most; n > 1 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d hosts more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// greeted is what an agent says before all ranks have been started.
+func (v *supervisor) greeted(e hostEvent) error {
+	h := e.h
+	switch m := e.msg; {
+	case e.err != nil:
+		h.lost = true
+		return e.err
+	case m.Refused != nil:
+		return fail(m.Refused.Status, "%s: %s", h.name, m.Refused.Text)
+	case m.Ready != nil:
+		h.up, h.where = true, m.Ready.Where
+		h.way.words.passOn(func(line string) { fmt.Fprintf(v.stderr, "%s: %s\n", h.name, line) })
+		for _, c := range v.hosts {
+			if c.parent == h {
+				spec := v.agentSpec(c)
+				go v.connectThrough(h, c, spec)
+			}
+		}
+	case m.Started != nil:
+		if len(m.Started) != len(h.ranks) {
+			return fail(StatusHost, "%s: its agent has started %d ranks of %d", h.name, len(m.Started), len(h.ranks))
+		}
+		h.begun = true
+		for i, r := range h.ranks {
+			r.pid = m.Started[i]
+			v.log.Debugf("%v started, %s", r, h.where[i])
+		}
+	default: // a rank has died, before others were started
+		v.early = append(v.early, e)
+	}
+	return nil
+}
+
+// connectThrough has the agent of another host start one.
+func (v *supervisor) connectThrough(parent, h *host, spec *agentSpec) {
+	id := spec.Index
+	conn, err := openStream(parent.session, streamStarter, id)
+	if err != nil {
+		v.hostSays(hostEvent{h: h, err: fail(StatusHost, "%s: it was to be reached through %s: %w", h.name, parent.name, err)})
+		return
+	}
+	errs, err := openStream(parent.session, streamStarterErr, id)
+	if err != nil {
+		v.hostSays(hostEvent{h: h, err: fail(StatusHost, "%s: it was to be reached through %s: %w", h.name, parent.name, err)})
+		return
+	}
+	w := newWay(nested{conn}, errs, make(chan syscall.WaitStatus, 1), func() { _ = nested{conn}.Close() })
+	parent.mu.Lock()
+	parent.calls[id] = w
+	parent.mu.Unlock()
+	h.way = w
+	parent.order(toAgent{Dial: &agentDial{ID: id, Argv: v.starterArgv(h)}})
+	v.connect(h, spec)
+}
+
+func (v *supervisor) starterArgv(h *host) []string {
+	o := agentOptions{patience: v.spec.patience()}
+	return v.spec.Reach.argv(h.Host, agentCommand(v.spec.Self, o.args()))
+}
+
+// named is an error with its host's name.
+func named(h *host, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = &Error{Status: StatusInternal, Err: err}
+	}
+	return fail(e.Status, "%s: %w", h.name, e.Err)
+}
+
+// dismissLimit is how long agents have to end, when all that they had to do is done.
+const dismissLimit = 2 * time.Second
+
+// dismiss ends the sessions with all agents, and waits for the starters here. What an
+// agent has not ended by itself it ends now.
+func (v *supervisor) dismiss() {
+	for _, h := range slices.Backward(v.hosts) {
+		h.hangUp()
+	}
+	limit := time.After(dismissLimit)
+	for _, h := range v.hosts {
+		if h.way == nil || h.parent != nil {
+			continue
+		}
+		select {
+		case s := <-h.way.ended:
+			h.way.ended <- s
+		case <-limit:
+			limit = time.After(0)
+			h.way.stop()
+		}
+	}
+}
