@@ -65,6 +65,9 @@ func (r reach) argv(h hostlist.Host, command []string) []string {
 	return append(argv, name, line)
 }
 
+// agentArg is the first argument of a program that is to be an agent.
+const agentArg = "verbena-agent"
+
 // agentScript starts an agent: one line without single quotes, backslashes and
 // exclamation marks, which login shells quote differently.
 const agentScript = `if test -f "$0" && test -x "$0"; then exec "$0" "$@"; fi; ` +

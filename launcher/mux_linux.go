@@ -13,13 +13,6 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// How long a host may be silent, and the least that makes sense for a process that
-// has to share its cores with ranks.
-const (
-	defaultPatience = 10 * time.Second
-	minPatience     = 2 * time.Second
-)
-
 // muxConfig: each stream has its own window, so that output which nobody reads
 // keeps back nothing else. A peer that is silent for as long as patience is gone.
 func muxConfig(patience time.Duration, log *logrus.Logger) *yamux.Config {

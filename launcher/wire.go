@@ -47,6 +47,13 @@ type order struct {
 	Cancel bool // end the job
 }
 
+// How long another host may be silent, and the least that makes sense for a process
+// that has to share its cores with ranks.
+const (
+	defaultPatience = 10 * time.Second
+	minPatience     = 2 * time.Second
+)
+
 // patience is how long another host may be silent: as long as a rank there.
 func (s *spec) patience() time.Duration {
 	patience := defaultPatience

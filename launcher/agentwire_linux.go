@@ -12,12 +12,8 @@ import (
 // stream of the session both sides send gob messages; each of the others begins
 // with a head, and belongs to one rank or to one starter.
 
-// agentArg is the first argument of a program that is to be an agent, and
-// agentName argv[0] of the process that has the ranks.
-const (
-	agentArg  = "verbena-agent"
-	agentName = "verbena-agent-ranks"
-)
+// agentName is argv[0] of the process that has the ranks.
+const agentName = "verbena-agent-ranks"
 
 // agentVersion is what both sides must agree on: the number is that of the wire.
 func agentVersion() string {
