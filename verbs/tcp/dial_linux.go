@@ -190,10 +190,11 @@ func (d *dialing) try(ctx context.Context, r route, limit time.Duration) (link, 
 }
 
 // again says whether another try may have another result. What closes the connection
-// in the middle of a handshake had no place for it, most likely.
+// in the middle of a handshake had no place for it, most likely; a host that isn't
+// found may have lost a question.
 func again(err error) bool {
 	var no refusal
-	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, unix.ECONNRESET, unix.EPIPE, unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM} {
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM} {
 		if errors.Is(err, e) {
 			return true
 		}
