@@ -23,7 +23,7 @@ func (w *World) conclude(r *request, cause error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	w.rndv.Abort(&r.pull)
+	r.from.via.rndv.Abort(&r.pull)
 	if err := r.wait(uncancelled); err != nil {
 		return err
 	}

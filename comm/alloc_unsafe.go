@@ -2,8 +2,6 @@ package comm
 
 import (
 	"unsafe"
-
-	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // Alloc returns n zeroed elements in memory that other ranks of the host read
@@ -19,7 +17,7 @@ func Alloc[T any](c *Comm, n int) []T {
 	}
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	if a, ok := w.dev.(verbs.Allocator); ok && n > 0 && n <= (1<<62)/size {
+	if a := w.allocator(); a != nil && n > 0 && n <= (1<<62)/size {
 		if mem, err := a.Alloc(n * size); err == nil {
 			return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), n)
 		}
@@ -38,7 +36,7 @@ func Free[T any](c *Comm, s []T) {
 	mem := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
 	w.eng.Lock()
 	defer w.eng.Unlock()
-	if a, ok := w.dev.(verbs.Allocator); ok {
+	if a := w.allocator(); a != nil {
 		_ = a.Free(mem) // an error: it was ordinary memory
 	}
 }

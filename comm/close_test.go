@@ -95,7 +95,7 @@ func TestFailWhileReading(t *testing.T) {
 				return Send(ctx, c, buf, 0, 1)
 			}
 			r := Irecv(c, buf, 1, 1)
-			for !peek(c.world, func(w *World) bool { w.eng.Poll(); return w.rndv.Counters().Pulls > 0 }) {
+			for !peek(c.world, func(w *World) bool { w.eng.Poll(); return w.peers[1].via.rndv.Counters().Pulls > 0 }) {
 			}
 			go func() {
 				if _, err := r.Wait(ctx); err != nil && !errors.Is(err, ErrClosed) {

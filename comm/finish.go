@@ -50,7 +50,7 @@ func (w *World) finish(p *peer) {
 	w.living--
 	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank && k.Context != closeContext }, p.finished)
 	w.failProbes(p, p.finished)
-	w.rndv.Refused(&p.sends, p.ep, p.finished)
+	p.via.rndv.Refused(&p.sends, p.ep, p.finished)
 	w.refuseBuffered(p, p.finished)
 	w.failAlone(p)
 }

@@ -52,7 +52,7 @@ func (w *World) discard(u *unexpected) {
 	}
 	w.count.Dropped++
 	if d := u.offered(); d != nil && d.from.lost == nil {
-		w.rndv.Refuse(d.from.ep, d.offer)
+		d.from.via.rndv.Refuse(d.from.ep, d.offer)
 	}
 	if s := u.waiting(); s != nil {
 		s.complete(errUnwanted)

@@ -29,16 +29,22 @@ func FuzzCard(f *testing.F) {
 	f.Add([]byte(`{"Credits":-1}`))
 	f.Add([]byte(`[[[[`))
 	f.Add([]byte(nil))
-	w := &World{rank: 1}
+	f.Add([]byte(`{"Addr":"AAAA","Credits":5,"Near":1}`))
+	mine := card{Version: Version, Protocol: eager.Version, Devices: "auto", Machine: []byte{1}, Addr: []byte{2}, Credits: 1}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := w.readCard(0, b)
-		if err != nil {
-			return
+		if c, err := readCard[card](0, b); err == nil && mine.check(1, c, 0) == nil {
+			if c.Version != Version || c.Protocol != eager.Version || c.Credits < 1 || c.Credits > 1<<20 || c.near(&mine) != (len(c.Addr) > 0 && string(c.Machine) == "\x01") {
+				t.Fatalf("%+v", c)
+			}
 		}
-		if c.Version != Version || c.Protocol != eager.Version || c.Credits < 1 || c.Credits > 1<<20 {
-			t.Fatalf("%+v", c)
+		for i := range deviceKinds {
+			k := &deviceKinds[i]
+			if n, err := readCard[netCard](0, b); err == nil && n.check(0, "h", k) == nil {
+				if n.Credits < 1 || n.Near < 1 || n.Near > 1<<20 || !k.reaches(n.Addr) {
+					t.Fatalf("%+v", n)
+				}
+			}
 		}
-		_ = reaches(c.Addr)
 	})
 }
 

@@ -14,8 +14,8 @@ type Info struct {
 	Version  string
 	Rank     int
 	Size     int
-	Device   string // "" in a world of one
-	Inline   int    // the inline size that the device granted, bytes; 0 in a world of one
+	Device   string // those in use, with a comma between; "" in a world of one
+	Inline   int    // the smallest inline size that a device granted, bytes; 0 in a world of one
 	Settings []Setting
 	Counters map[string]uint64 // by name, as docs/PERFORMANCE.md explains them
 	Peers    []PeerInfo
@@ -53,7 +53,7 @@ func (w *World) info(p *peer) PeerInfo {
 	if p.ep == nil {
 		return i
 	}
-	i.Device = w.dev.Attr().Name
+	i.Device = p.via.kind.name
 	if q, ok := p.ep.QP().(verbs.Reader); ok {
 		var r verbs.Reading
 		r, i.Connected = q.Reading()
@@ -68,14 +68,16 @@ func (w *World) Info() Info {
 	defer w.eng.Unlock()
 	i := Info{Version: Version, Rank: w.rank, Size: w.size, Settings: w.settings.list(), Counters: w.counters()}
 	for _, p := range w.peers {
-		if p.ep != nil {
+		if p.ep != nil && (i.Inline == 0 || p.ep.Inline() < i.Inline) {
 			i.Inline = p.ep.Inline()
 		}
 		i.Peers = append(i.Peers, w.info(p))
 	}
-	if w.dev != nil {
-		i.Device = w.dev.Attr().Name
+	var names []string
+	for _, t := range w.transports {
+		names = append(names, t.kind.name)
 	}
+	i.Device = strings.Join(names, ",")
 	return i
 }
 
@@ -105,11 +107,17 @@ func (w *World) counters() map[string]uint64 {
 		"unexpected.dropped":    w.count.Dropped,
 		"unexpected.bytes.held": uint64(w.unexpectedBytes),
 	}
-	if w.dev == nil {
-		return c
+	for _, t := range w.transports {
+		t.addCounters(c)
 	}
-	l, r, q := w.eager.Counters(), w.rndv.Counters(), w.eager.Pool().Counters()
-	maps.Copy(c, map[string]uint64{
+	return c
+}
+
+// addCounters adds what the transport has counted. What devices count has their own
+// names, so that mostly one device alone counts a thing.
+func (t *transport) addCounters(c map[string]uint64) {
+	l, r, q := t.eager.Counters(), t.rndv.Counters(), t.eager.Pool().Counters()
+	for name, n := range map[string]uint64{
 		"eager.inline":    l.Inline,
 		"eager.bounced":   l.Bounced,
 		"eager.queued":    l.Queued,
@@ -129,11 +137,12 @@ func (w *World) counters() map[string]uint64 {
 		"slots.released": q.Released,
 		"slots.reposts":  q.Reposts,
 		"slots.low":      q.Lows,
-	})
-	if d, ok := w.dev.(verbs.Counted); ok {
-		for name, v := range d.Counters {
-			c["device."+name] = v
+	} {
+		c[name] += n
+	}
+	if d, ok := t.dev.(verbs.Counted); ok {
+		for name, n := range d.Counters {
+			c["device."+name] += n
 		}
 	}
-	return c
 }

@@ -2,7 +2,6 @@ package comm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,29 +9,15 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/knobs"
 	"github.com/verbena-mpi/verbena/internal/sysmon"
 	"github.com/verbena-mpi/verbena/progress"
-	"github.com/verbena-mpi/verbena/rendezvous"
-	"github.com/verbena-mpi/verbena/srq"
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // Version is the library's.
 const Version = knobs.Version
-
-// card is what each rank publishes of itself.
-type card struct {
-	Version  string
-	Protocol int
-	Host     string
-	Machine  []byte // the same exactly for ranks that can share memory
-	Addr     []byte
-	Types    bool // messages say of what element type they are
-	Credits  int  // messages that each peer may send this rank to begin with
-}
 
 // Init connects this process to its job's other ranks: those that the launcher
 // has started. A process that was started alone is a world of one. Collective.
@@ -85,14 +70,17 @@ func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.L
 	w := &World{job: job, settings: s, log: log, rank: job.Rank, size: job.Size, limit: s.EagerLimit.value, living: job.Size - 1}
 	w.records.limit = s.Unexpected.value
 	w.types.checked = s.CheckTypes.value
-	err := w.open()
-	if err != nil {
+	var err error
+	if w.settings.Devices.value, err = s.Devices.value.forJob(job.Local()); err != nil && w.size > 1 {
+		return nil, err
+	}
+	if err := w.openEngine(); err != nil {
 		return nil, err
 	}
 	if w.size > 1 {
 		err = w.connect(ctx)
 	} else {
-		w.peers = []*peer{{}}
+		err, w.peers = nil, []*peer{{}}
 	}
 	if err != nil {
 		w.shut()
@@ -102,115 +90,141 @@ func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.L
 	return w, nil
 }
 
-// open opens the device, unless there is nobody to talk to, and the engine.
-func (w *World) open() (err error) {
+// openEngine opens the engine, for devices that are opened later.
+func (w *World) openEngine() (err error) {
 	local, alone := w.job.Local(), w.size == 1
-	if !alone {
-		if w.dev, err = openDevice(w.settings, w.size, local); err != nil {
-			return err
-		}
-	}
-	_, channels := w.dev.(verbs.Waker)
 	w.eng, err = progress.New(progress.Config{
 		OwnCore: ownCore() && local == nil, Background: !alone,
-		Channels: channels || alone && local != nil,
+		Channels: local != nil && (alone || w.settings.Devices.value.inside()),
 	})
-	if err == nil && !alone {
-		if err = w.eng.AddDevice(w.dev); err != nil {
-			w.eng.Close()
-		}
-	}
-	if err != nil && !alone {
-		_ = w.dev.Close()
-	}
 	return err
 }
 
-// connect tells the other ranks the device's address, and makes an endpoint for
-// each of them. Connections are made at the first message.
+// connect opens the devices that the ranks need, tells the other ranks their addresses,
+// and makes an endpoint for each of them. Connections are made at the first message.
+//
+// Ranks of one machine need one device, and tell each other of it with their cards. If
+// there are others too, which all ranks see from the cards, a second device is opened.
 func (w *World) connect(ctx context.Context) (err error) {
-	w.eng.Lock()
-	defer w.eng.Unlock()
-	var upper eager.Upper = w
-	limit := w.limit
-	if w.types.checked {
-		upper, limit = noted{w}, limit+eager.NoteSize
-	}
-	w.eager, err = eager.New(w.eng, w.dev, eager.Config{
-		Inline: w.settings.MaxInline.value, Limit: limit, Depth: 128, Bounce: 64,
-		Recv: srq.Config{
-			Mode: w.settings.Recv.value, Slots: w.settings.Slots.value,
-			Peers: w.size - 1, Overcommit: w.settings.Overcommit.value,
-		},
-	}, upper)
-	if err != nil {
-		return err
-	}
-	w.rndv = rendezvous.New(w.dev, w.eng.NeedSends)
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	mine, err := json.Marshal(card{
-		Version: Version, Protocol: eager.Version, Types: w.types.checked,
-		Host: host, Machine: machine(), Addr: w.dev.Addr(), Credits: w.eager.Credits(),
-	})
-	if err != nil {
-		return err
-	}
-	w.eng.Unlock()
-	cards, err := w.job.Exchange(ctx, "card", mine)
-	w.eng.Lock() // until all peers are there: some may have sent already
-	if err != nil {
-		return err
-	}
-	for r, b := range cards {
-		p, err := w.newPeer(r, b)
-		if err != nil {
+	kind := w.settings.Devices.value.near()
+	var near verbs.Device
+	if kind != nil {
+		if near, err = w.openDevice(kind); err != nil {
 			return err
 		}
-		w.peers = append(w.peers, p)
 	}
-	return nil
+	cards, err := w.exchangeCards(ctx, near)
+	here := w.neighbours(cards)
+	switch {
+	case err == nil && here > 0:
+		err = w.addTransport(kind, near, here)
+	case near != nil: // it reaches nobody
+		err = errors.Join(err, near.Close())
+	}
+	var nets []netCard
+	if err == nil && here < w.size-1 {
+		nets, err = w.connectFar(ctx, cards, here)
+	}
+	if err != nil {
+		return err
+	}
+	return w.meet(cards, nets)
 }
 
-// readCard reads and checks what a rank has published.
-func (w *World) readCard(rank int, b []byte) (c card, err error) {
-	if err := json.Unmarshal(b, &c); err != nil {
-		return c, fmt.Errorf("rank %d published what can't be read: %w", rank, err)
-	}
-	if c.Version != Version || c.Protocol != eager.Version {
-		return c, fmt.Errorf("%w: rank %d on %s: verbena %s, protocol %d; rank %d: %s, protocol %d: rebuild",
-			ErrVersion, rank, c.Host, c.Version, c.Protocol, w.rank, Version, eager.Version)
-	}
-	if c.Credits < 1 || c.Credits > 1<<20 {
-		return c, fmt.Errorf("rank %d published %d credits, which can't be", rank, c.Credits)
-	}
-	if c.Types != w.types.checked {
-		return c, fmt.Errorf("%w: rank %d on %s: %v; rank %d: %v", errTypesDiffer, rank, c.Host, c.Types, w.rank, w.types.checked)
-	}
-	return c, nil
-}
-
-func (w *World) newPeer(rank int, b []byte) (*peer, error) {
-	c, err := w.readCard(rank, b)
+// exchangeCards publishes this rank's card, and returns those of all, which go
+// together.
+func (w *World) exchangeCards(ctx context.Context, near verbs.Device) ([]card, error) {
+	mine := w.card(near)
+	cards, err := exchange(ctx, w.job, "card", mine)
 	if err != nil {
 		return nil, err
 	}
-	p := &peer{rank: rank, host: c.Host, machine: string(c.Machine), quota: quota(w.settings.Unexpected.value, w.size-1)}
-	if rank == w.rank {
-		return p, nil
+	for r, c := range cards {
+		if err := mine.check(w.rank, c, r); err != nil {
+			return nil, err
+		}
 	}
-	if !reaches(c.Addr) {
-		return nil, fmt.Errorf("rank %d on %s: %w", rank, c.Host, errNoDevice)
-	}
-	p.ep, err = w.eager.Endpoint(rank, c.Addr, uint32(w.rank), uint32(rank), c.Credits)
-	if !w.types.checked { // else nothing is sent that has no note
-		p.open = p.ep
-	}
-	return p, err
+	return cards, nil
 }
 
-var errTypesDiffer = errors.New("Config.CheckTypes, or VERBENA_CHECK_TYPES, is not the same in all ranks")
+// neighbours is how many other ranks are reached over the device for ranks of one
+// machine.
+func (w *World) neighbours(cards []card) (n int) {
+	for r := range cards {
+		if r != w.rank && cards[r].near(&cards[w.rank]) {
+			n++
+		}
+	}
+	return n
+}
 
-var errNoDevice = errors.New("no device reaches it (shared memory needs the same host, network namespace and user)")
+// connectFar opens the device for ranks of other machines, and exchanges its addresses.
+// So many ranks are on this machine.
+func (w *World) connectFar(ctx context.Context, cards []card, here int) ([]netCard, error) {
+	kind := w.settings.Devices.value.far()
+	if kind == nil {
+		return nil, w.unreachable(cards)
+	}
+	dev, err := w.openDevice(kind)
+	if err != nil {
+		return nil, err
+	}
+	there := w.size - 1 - here
+	if err := w.addTransport(kind, dev, there); err != nil {
+		return nil, err
+	}
+	nets, err := exchange(ctx, w.job, "net", netCard{Addr: dev.Addr(), Credits: w.credits(there), Near: w.credits(here)})
+	if err != nil {
+		return nil, err
+	}
+	for r, n := range nets {
+		if err := n.check(r, cards[r].Host, kind); err != nil {
+			return nil, err
+		}
+	}
+	return nets, nil
+}
+
+// unreachable is the error of a rank of another machine, where there is no device for
+// such.
+func (w *World) unreachable(cards []card) error {
+	s := w.settings.Devices
+	for r := range cards {
+		if r != w.rank && !cards[r].near(&cards[w.rank]) {
+			return fmt.Errorf("rank %d on %s: %w: VERBENA_DEVICES=%s (%s) has none for ranks that don't share host, network namespace and user with rank %d on %s",
+				r, cards[r].Host, errNoDevice, s.value.text, s.origin, w.rank, cards[w.rank].Host)
+		}
+	}
+	return errNoDevice
+}
+
+// meet makes the peers, of whom some may have sent already: the lock is held until all
+// are there.
+func (w *World) meet(cards []card, nets []netCard) (err error) {
+	w.eng.Lock()
+	defer w.eng.Unlock()
+	for r := range cards {
+		c := &cards[r]
+		p := &peer{rank: r, host: c.Host, machine: string(c.Machine), quota: quota(w.settings.Unexpected.value, w.size-1)}
+		w.peers = append(w.peers, p)
+		if r == w.rank {
+			continue
+		}
+		addr, credits := c.Addr, c.Credits
+		switch near := c.near(&cards[w.rank]); {
+		case near && nets == nil:
+			p.via = w.transports[0]
+		case near:
+			p.via, credits = w.transports[0], nets[r].Near
+		default:
+			p.via, addr, credits = w.transports[len(w.transports)-1], nets[r].Addr, nets[r].Credits
+		}
+		if p.ep, err = p.via.eager.Endpoint(r, addr, uint32(w.rank), uint32(r), credits); err != nil {
+			return err
+		}
+		if !w.types.checked { // else nothing is sent that has no note
+			p.open = p.ep
+		}
+	}
+	return nil
+}

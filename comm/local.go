@@ -9,7 +9,6 @@ import (
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/control"
 	"github.com/verbena-mpi/verbena/internal/gostack"
-	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // initLocal is Init for a rank that is a goroutine among the ranks of its process
@@ -50,8 +49,8 @@ func (m member) Pending() []control.Op {
 // finished.
 func (w *World) abandon() {
 	w.eng.Lock()
-	if d, ok := w.dev.(verbs.Mortal); ok && !w.closed {
-		d.Die()
+	if !w.closed {
+		w.dieDevices()
 	}
 	w.eng.Unlock()
 	w.shut()

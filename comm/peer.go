@@ -27,6 +27,7 @@ type peer struct {
 	finished  *PeerError // it is in Close: nothing more of the program's comes from it
 	asked     bool       // it has made a contact
 	told      bool       // that this rank is in Close
+	via       *transport // that leads to it; nil for this rank itself
 }
 
 var errAllFinished = errors.New("all other ranks have finished")
@@ -74,7 +75,7 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 		w.canceled(p, x)
 		return
 	case eager.Finish:
-		if err := w.rndv.Finished(&p.sends, h.Flags, x); err != nil && p.lost == nil {
+		if err := p.via.rndv.Finished(&p.sends, h.Flags, x); err != nil && p.lost == nil {
 			w.distrust(p, err)
 		}
 		return
@@ -133,7 +134,7 @@ var (
 )
 
 // Read implements eager.Upper.
-func (w *World) Read(c *verbs.Completion) { w.rndv.Read(c) }
+func (w *World) Read(ep *eager.Endpoint, c *verbs.Completion) { w.peers[ep.Peer].via.rndv.Read(c) }
 
 // Closed implements eager.Upper: a peer is gone, by its end or its death.
 func (w *World) Closed(ep *eager.Endpoint, s verbs.Status) {
@@ -169,7 +170,7 @@ func (w *World) lose(p *peer, cause error) {
 	if p.finished == nil {
 		w.living--
 	}
-	w.rndv.Lost(&p.sends, p.lost)
+	p.via.rndv.Lost(&p.sends, p.lost)
 	w.failPosted(func(k match.Key) bool { return int(k.Source) == p.rank }, p.lost)
 	w.failProbes(p, p.lost)
 	if cause == ErrFinished {

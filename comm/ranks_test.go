@@ -32,14 +32,19 @@ func run(t testing.TB, n int, c Config, body func(context.Context, *Comm) error)
 // runErrors is run for ranks that shall fail.
 func runErrors(t testing.TB, n int, c Config, body func(context.Context, *Comm) error) []error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
-	defer cancel()
-	log := logrus.New()
-	s, err := c.resolve(os.Environ(), log)
+	s, err := c.resolve(os.Environ(), logrus.New())
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := bootstrap.NewLocal(n, "")
+	return runJob(t, bootstrap.NewLocal(n, ""), s, body)
+}
+
+// runJob is runErrors for the ranks of a job.
+func runJob(t testing.TB, job *bootstrap.Local, s settings, body func(context.Context, *Comm) error) []error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+	defer cancel()
+	log, n := logrus.New(), job.Size
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for r := range n {

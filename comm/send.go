@@ -119,7 +119,7 @@ func (w *World) startSend(r *request, p *peer, context uint32, o options) {
 		if w.types.checked {
 			note = r.note()
 		}
-		if err := w.rndv.Offer(&r.send, &p.sends, p.ep, context, int32(r.tag), r.buf, note); err != nil {
+		if err := p.via.rndv.Offer(&r.send, &p.sends, p.ep, context, int32(r.tag), r.buf, note); err != nil {
 			r.complete(err)
 		}
 	}
@@ -136,5 +136,5 @@ func (w *World) withdrawSend(r *request) bool {
 	case !r.offered:
 		return p.ep.Withdraw(&r.out)
 	}
-	return w.rndv.Withdraw(&r.send, &p.sends, p.ep)
+	return p.via.rndv.Withdraw(&r.send, &p.sends, p.ep)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -54,6 +55,27 @@ type Config struct {
 	// Read is how large messages are read within a host: "auto", "direct",
 	// "stream" or "copy". VERBENA_READ; default auto.
 	Read string
+
+	// Devices are those that ranks may talk over, with commas between: "shm", shared
+	// memory, for ranks of one host; "tcp". "auto" is all there are, of which the fastest
+	// that reaches a rank is used. "tcp" alone is used within a host too. The same in all
+	// ranks. VERBENA_DEVICES; default auto.
+	Devices string
+	// Net says which of this host's addresses tcp uses: names of interfaces and ranges of
+	// addresses, with commas between, and ^ before one that is left out:
+	// "eth0,10.0.0.0/8,^docker0". VERBENA_NET; default: all that are up.
+	Net string
+	// TLS encrypts what goes between hosts, by TLS 1.3 with keys that the job makes for
+	// itself. That a rank belongs to the job is proved without it too. Messages are slower.
+	// The same in all ranks. VERBENA_TLS; default off.
+	TLS bool
+	// PeerTimeout is how long a rank of another host may be silent, or take to be reached,
+	// before it counts as gone: a cut cable is noticed after that time. A rank that only
+	// computes is not silent, since its system answers. VERBENA_PEER_TIMEOUT; default 10 s.
+	PeerTimeout time.Duration
+	// Congestion names the congestion control of tcp connections, "bbr" for one.
+	// VERBENA_TCP_CONGESTION; default: the system's own choice.
+	Congestion string
 }
 
 // settings are the resolved ones, with where each value came from.
@@ -67,6 +89,12 @@ type settings struct {
 	Buffer     setting[int]
 	CheckTypes setting[bool]
 	Read       setting[readWay]
+
+	Devices     setting[deviceList]
+	Net         setting[string]
+	TLS         setting[bool]
+	PeerTimeout setting[time.Duration]
+	Congestion  setting[string]
 
 	Counters bool // to be printed at the end
 }
@@ -106,6 +134,11 @@ func (c Config) resolve(environ []string, log *logrus.Logger) (s settings, err e
 	s.Overcommit, err = pick(env, "VERBENA_RECV_OVERCOMMIT", factorText(c.RecvOvercommit), parseFactor, err)
 	s.Unexpected, err = pickNumber(env, "VERBENA_UNEXPECTED_LIMIT", c.UnexpectedLimit, 0, 1<<40, err)
 	s.Buffer, err = pickNumber(env, "VERBENA_BUFFER_LIMIT", c.BufferLimit, 0, 1<<40, err)
+	s.Devices, err = pick(env, "VERBENA_DEVICES", c.Devices, parseDevices, err)
+	s.Net, err = pick(env, "VERBENA_NET", c.Net, parseText, err)
+	s.TLS, err = pick(env, "VERBENA_TLS", switchText(c.TLS), parseSwitch, err)
+	s.PeerTimeout, err = pick(env, "VERBENA_PEER_TIMEOUT", durationText(c.PeerTimeout), parseTimeout, err)
+	s.Congestion, err = pick(env, "VERBENA_TCP_CONGESTION", c.Congestion, parseText, err)
 	for _, what := range strings.Split(env["VERBENA_PRINT"], ",") {
 		switch what {
 		case "":
@@ -185,6 +218,35 @@ func switchText(on bool) string {
 	return ""
 }
 
+// timeoutLeast and timeoutMost bound how long a peer may be silent.
+const (
+	timeoutLeast = 100 * time.Millisecond
+	timeoutMost  = time.Hour
+)
+
+// parseTimeout reads a duration, as Go writes it.
+func parseTimeout(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration, such as 10s or 500ms", text)
+	}
+	if d < timeoutLeast || d > timeoutMost {
+		return 0, fmt.Errorf("%v is not in %v..%v", d, timeoutLeast, timeoutMost)
+	}
+	return d, nil
+}
+
+// durationText is a program's setting: 0 is not set.
+func durationText(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}
+
+// parseText takes a text as it is: who uses it checks it.
+func parseText(text string) (string, error) { return text, nil }
+
 // parseFactor reads a number from 1 to 1000.
 func parseFactor(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
@@ -223,6 +285,8 @@ func (s settings) print(log *logrus.Logger) {
 	}
 }
 
+var onOff = map[bool]string{false: "0", true: "1"}
+
 func (s settings) list() []Setting {
 	return []Setting{
 		{"VERBENA_RECV", s.Recv.value.String(), s.Recv.origin},
@@ -232,7 +296,12 @@ func (s settings) list() []Setting {
 		{"VERBENA_RECV_OVERCOMMIT", factorText(s.Overcommit.value), s.Overcommit.origin},
 		{"VERBENA_UNEXPECTED_LIMIT", strconv.Itoa(s.Unexpected.value), s.Unexpected.origin},
 		{"VERBENA_BUFFER_LIMIT", strconv.Itoa(s.Buffer.value), s.Buffer.origin},
-		{"VERBENA_CHECK_TYPES", map[bool]string{false: "0", true: "1"}[s.CheckTypes.value], s.CheckTypes.origin},
+		{"VERBENA_CHECK_TYPES", onOff[s.CheckTypes.value], s.CheckTypes.origin},
 		{"VERBENA_READ", s.Read.value.String(), s.Read.origin},
+		{"VERBENA_DEVICES", s.Devices.value.text, s.Devices.origin},
+		{"VERBENA_NET", s.Net.value, s.Net.origin},
+		{"VERBENA_TLS", onOff[s.TLS.value], s.TLS.origin},
+		{"VERBENA_PEER_TIMEOUT", s.PeerTimeout.value.String(), s.PeerTimeout.origin},
+		{"VERBENA_TCP_CONGESTION", s.Congestion.value, s.Congestion.origin},
 	}
 }

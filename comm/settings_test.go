@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
@@ -67,6 +68,23 @@ func TestSettings(t *testing.T) {
 		{name: "the limits themselves", env: []string{"VERBENA_EAGER_LIMIT=65472", "VERBENA_SLOTS=1"}, want: []Setting{
 			{"VERBENA_EAGER_LIMIT", "65472", fromEnv}, {"VERBENA_SLOTS", "1", fromEnv},
 		}},
+
+		{
+			name: "between hosts", program: Config{Net: "eth0,^docker0", PeerTimeout: 1500 * time.Millisecond, TLS: true},
+			env: []string{"VERBENA_NET=lo", "VERBENA_TCP_CONGESTION=bbr", "VERBENA_PEER_TIMEOUT=1s"},
+			want: []Setting{
+				{"VERBENA_NET", "eth0,^docker0", fromProgram},
+				{"VERBENA_TLS", "1", fromProgram},
+				{"VERBENA_PEER_TIMEOUT", "1.5s", fromProgram},
+				{"VERBENA_TCP_CONGESTION", "bbr", fromEnv},
+			},
+		},
+		{name: "no duration", env: []string{"VERBENA_PEER_TIMEOUT=10"}, err: []string{"VERBENA_PEER_TIMEOUT (environment)", `"10" is not a duration, such as 10s`}},
+		{name: "a short duration", program: Config{PeerTimeout: 1}, err: []string{"VERBENA_PEER_TIMEOUT (program)", "1ns is not in 100ms..1h0m0s"}},
+		{name: "a negative duration", program: Config{PeerTimeout: -time.Second}, err: []string{"VERBENA_PEER_TIMEOUT (program)", "-1s is not in"}},
+		{name: "no switch", env: []string{"VERBENA_TLS=yes"}, err: []string{"VERBENA_TLS (environment)", `"yes"`}},
+		{name: "no device", env: []string{"VERBENA_DEVICES=pigeon"}, err: []string{"VERBENA_DEVICES (environment)", `no device "pigeon": this system has [`}},
+		{name: "no device between two", program: Config{Devices: "auto,"}, err: []string{"VERBENA_DEVICES (program)", `no device "auto"`}},
 
 		{name: "no kind of queue", env: []string{"VERBENA_RECV=both"}, err: []string{"VERBENA_RECV (environment)", `"both"`, "srq or peer"}},
 		{name: "no way", env: []string{"VERBENA_READ=fast"}, err: []string{"VERBENA_READ (environment)", `"fast"`}},

@@ -2,8 +2,6 @@ package comm
 
 import (
 	"math/bits"
-
-	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // What is sent with a layout is packed: up to the eager limit into scratch memory, above
@@ -76,7 +74,7 @@ func (w *World) stage(n int) *scratch {
 	}
 	s := &scratch{staging: true}
 	size := stagingSize(n)
-	if a, ok := w.dev.(verbs.Allocator); ok {
+	if a := w.allocator(); a != nil {
 		if mem, err := a.Alloc(size); err == nil {
 			s.b, s.mapped = mem[:n], true
 			return s
@@ -108,7 +106,7 @@ func (w *World) unstage(s *scratch) {
 	}
 	if s.mapped {
 		// Every piece was allocated here: that it can't be freed can't be.
-		_ = w.dev.(verbs.Allocator).Free(s.b)
+		_ = w.allocator().Free(s.b)
 	}
 	s.b = nil
 }

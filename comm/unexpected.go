@@ -138,7 +138,7 @@ func (w *World) takeUnexpected(r *request, u *unexpected) bool {
 // take makes sure that its sender can't withdraw a message any more. If it returns
 // false that has happened, and the record is gone.
 func (w *World) take(u *unexpected) bool {
-	if d := u.offered(); d != nil && d.from.lost == nil && !w.rndv.Take(d.from.ep, d.offer) {
+	if d := u.offered(); d != nil && d.from.lost == nil && !d.from.via.rndv.Take(d.from.ep, d.offer) {
 		w.putUnexpected(u)
 		return false
 	}
@@ -195,5 +195,5 @@ func (w *World) pull(r *request, p *peer, tag int, offer eager.Extension) {
 		r.complete(p.lost)
 		return
 	}
-	w.rndv.Pull(&r.pull, w.eng, p.ep, offer, r.room(offer.Length))
+	p.via.rndv.Pull(&r.pull, w.eng, p.ep, offer, r.room(offer.Length))
 }

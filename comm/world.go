@@ -11,13 +11,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/control"
 	"github.com/verbena-mpi/verbena/internal/match"
 	"github.com/verbena-mpi/verbena/progress"
-	"github.com/verbena-mpi/verbena/rendezvous"
-	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // World is this process's membership in its job: its connections, its memory,
@@ -40,12 +37,10 @@ type World struct {
 	packing   sync.WaitGroup // messages into staging memory, without the lock
 
 	eng *progress.Engine
-	dev verbs.Device // nil in a world of one
 
 	// Guarded by eng's lock.
-	eager           *eager.Layer
-	rndv            *rendezvous.Layer
-	limit           int // the largest eager payload
+	transports      []*transport // none in a world of one; the one for ranks of this machine first
+	limit           int          // the largest eager payload
 	peers           []*peer
 	living          int // other ranks that are not gone
 	deaths          []*peer
@@ -137,21 +132,13 @@ func (w *World) shut() {
 	}
 	for _, p := range w.peers {
 		if p.ep != nil {
-			w.rndv.Lost(&p.sends, ErrClosed)
+			p.via.rndv.Lost(&p.sends, ErrClosed)
 		}
 	}
 	if w.settings.Counters {
 		w.log.Printf("comm: rank %d: %s", w.rank, counted(w.counters()))
 	}
-	if w.dev == nil {
-		return
-	}
-	if err := w.dev.Close(); err != nil {
-		w.log.WithError(err).Warn("comm: closing the device")
-	}
-	if w.rndv != nil {
-		w.rndv.Abandon(ErrClosed)
-	}
+	w.closeDevices()
 }
 
 // Abort ends the whole job, with a line that says why; it does not return. The

@@ -23,7 +23,7 @@ type benchRank struct {
 
 func (r *benchRank) Message(*Endpoint, uint32, int32, uint32, []byte) { r.got++ }
 func (r *benchRank) Arrived(*Endpoint, Header, []byte)                {}
-func (r *benchRank) Read(*verbs.Completion)                           {}
+func (r *benchRank) Read(*Endpoint, *verbs.Completion)                {}
 func (r *benchRank) Closed(*Endpoint, verbs.Status)                   { r.ends++ }
 
 // BenchmarkEager is the ping-pong of verbs/shm's benchmarks through this layer and

@@ -17,7 +17,7 @@ type Upper interface {
 	// Bye, or the Credit with FlagHello that Contact sends.
 	Arrived(ep *Endpoint, h Header, body []byte)
 	// Read delivers the completion of a read that was posted on ep's queue pair.
-	Read(c *verbs.Completion)
+	Read(ep *Endpoint, c *verbs.Completion)
 	// Closed says that the peer is gone; nothing of it follows.
 	Closed(ep *Endpoint, s verbs.Status)
 }
@@ -164,15 +164,16 @@ func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 
 // completed takes a completion of the send CQ.
 func (l *Layer) completed(c *verbs.Completion) {
+	ep := l.eps.find(c.QP)
 	if c.Op == verbs.OpRead {
-		l.upper.Read(c)
+		l.upper.Read(ep, c)
 		return
 	}
 	// The ID tells how many requests it covers, and which bounce buffer is free.
 	if b := uint32(c.ID >> 32); b != 0 {
 		l.bounce.put(b - 1)
 	}
-	if ep := l.eps.find(c.QP); ep != nil {
+	if ep != nil {
 		ep.outstanding -= int(uint32(c.ID))
 	}
 }

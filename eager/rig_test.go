@@ -59,7 +59,9 @@ func (r *rank) Arrived(ep *Endpoint, h Header, body []byte) {
 }
 
 // Read implements Upper.
-func (r *rank) Read(c *verbs.Completion) { r.rig.t.Errorf("completion of a read: %+v", *c) }
+func (r *rank) Read(_ *Endpoint, c *verbs.Completion) {
+	r.rig.t.Errorf("completion of a read: %+v", *c)
+}
 
 // Closed implements Upper.
 func (r *rank) Closed(ep *Endpoint, s verbs.Status) {

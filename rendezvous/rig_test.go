@@ -76,7 +76,7 @@ func (r *rank) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 }
 
 // Read implements eager.Upper.
-func (r *rank) Read(c *verbs.Completion) { r.layer.Read(c) }
+func (r *rank) Read(_ *eager.Endpoint, c *verbs.Completion) { r.layer.Read(c) }
 
 // Closed implements eager.Upper.
 func (r *rank) Closed(ep *eager.Endpoint, s verbs.Status) {

@@ -14,6 +14,7 @@ import (
 type Local struct {
 	Size   int
 	Device string // that the ranks are to talk over; "": what they would choose
+	Hosts  []int  // by rank: the host that it is to believe to be on; nil: all on this one
 
 	mu       sync.Mutex
 	shared   any

@@ -1,0 +1,240 @@
+package comm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sirupsen/logrus"
+
+	"github.com/verbena-mpi/verbena/internal/bootstrap"
+)
+
+// hosts are ranks by the host that they believe to be on.
+func (c Config) hosts(t testing.TB, hosts []int) (*bootstrap.Local, settings) {
+	t.Helper()
+	s, err := c.resolve(os.Environ(), logrus.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Devices.value.near() == nil {
+		t.Skip("no device for ranks of one machine")
+	}
+	if s.Devices.value.far() == nil {
+		far := *s.Devices.value.near()
+		far.name, far.near = "far", false
+		s.Devices.value.kinds = append(s.Devices.value.kinds, &far)
+	}
+	job := bootstrap.NewLocal(len(hosts), "")
+	job.Hosts = hosts
+	return job, s
+}
+
+// runHosts is run for ranks that believe to be on those hosts.
+func runHosts(t *testing.T, hosts []int, c Config, body func(context.Context, *Comm) error) {
+	t.Helper()
+	defer func(was time.Duration) { testLimit = was }(testLimit)
+	testLimit = 20 * time.Second
+	job, s := c.hosts(t, hosts)
+	for r, err := range runJob(t, job, s, body) {
+		if err != nil {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+}
+
+// Ranks of one host use one device, and ranks of different hosts another: which, the
+// ranks say, and a device that reaches nobody is not in use.
+func TestHosts(t *testing.T) {
+	for name, v := range map[string]struct {
+		hosts []int
+		near  []int // by rank: how many others are on its host
+	}{
+		"2x2":   {[]int{0, 0, 1, 1}, []int{1, 1, 1, 1}},
+		"mixed": {[]int{0, 1, 0, 2, 0}, []int{2, 0, 2, 0, 2}},
+		"1x3":   {[]int{7, 7, 7}, []int{2, 2, 2}},
+		"3x1":   {[]int{0, 1, 2}, []int{0, 0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []Config{{}, {CheckTypes: true}, {Recv: "peer", EagerLimit: 300}} {
+				runHosts(t, v.hosts, c, func(ctx context.Context, c *Comm) error {
+					list := c.world.settings.Devices.value
+					info, far := c.World().Info(), 0
+					for _, p := range info.Peers {
+						same := v.hosts[p.Rank] == v.hosts[c.Rank()]
+						want := list.far().name
+						switch {
+						case p.Rank == c.Rank():
+							want = "self"
+						case same:
+							want = list.near().name
+						default:
+							far++
+						}
+						if p.Device != want || p.SameHost != same {
+							return fmt.Errorf("peer %+v, want device %s", p, want)
+						}
+					}
+					var use []string
+					if v.near[c.Rank()] > 0 {
+						use = append(use, list.near().name)
+					}
+					if far > 0 {
+						use = append(use, list.far().name)
+					}
+					if d := cmp.Diff(strings.Join(use, ","), info.Device); d != "" || far+v.near[c.Rank()] != c.Size()-1 {
+						return fmt.Errorf("devices (-want +got)\n%s", d)
+					}
+					return allToAll(ctx, c)
+				})
+			}
+		})
+	}
+}
+
+// allToAll sends messages of many lengths, from memory of each kind, from each rank to
+// each, received by name and from anybody.
+func allToAll(ctx context.Context, c *Comm) error {
+	for _, n := range []int{0, 8, 200, 3000, 100_003} {
+		for kind := range 3 {
+			tag := 3*n + kind
+			out := make([]byte, max(n, 8))
+			if kind == 1 {
+				out = Alloc[byte](c, max(n, 8))
+			}
+			for i := range out {
+				out[i] = byte(c.Rank()*7 + i*3 + n + kind)
+			}
+			var opts []Option
+			sent := out[:n]
+			if kind == 2 && n >= 8 {
+				opts, sent = append(opts, Strided(n/2, 1, 2)), nil // packed
+				for i := range n / 2 {
+					sent = append(sent, out[2*i])
+				}
+			}
+			var sends []Request
+			for r := range c.Size() {
+				if r != c.Rank() {
+					sends = append(sends, Isend(c, out[:n], r, tag, opts...))
+				}
+			}
+			seen := make([]bool, c.Size())
+			for k := range c.Size() - 1 {
+				source := AnySource
+				if kind == 0 {
+					source = (c.Rank() + 1 + k) % c.Size()
+				}
+				in := make([]byte, n)
+				s, err := Recv(ctx, c, in, source, tag)
+				if err != nil {
+					return err
+				}
+				want := bytes.Clone(sent)
+				for i := range want {
+					want[i] += byte((s.Source - c.Rank()) * 7)
+				}
+				if seen[s.Source] || !bytes.Equal(in[:s.Bytes], want) {
+					return fmt.Errorf("%d bytes, memory %d: %+v (seen: %v)", n, kind, s, seen[s.Source])
+				}
+				seen[s.Source] = true
+			}
+			if err := WaitAll(ctx, sends...); err != nil {
+				return err
+			}
+			if kind == 1 {
+				Free(c, out)
+			}
+		}
+	}
+	return c.Barrier(ctx)
+}
+
+// A rank that fails is a death to those of its host, and to others; those go on.
+func TestDeathAcrossHosts(t *testing.T) {
+	job, s := Config{}.hosts(t, []int{0, 0, 1, 1})
+	failed := errors.New("no more")
+	errs := runJob(t, job, s, func(ctx context.Context, c *Comm) error {
+		if err := allToAll(ctx, c); err != nil {
+			return err
+		}
+		if c.Rank() == 1 {
+			c.world.abandon()
+			return failed
+		}
+		var gone *PeerError
+		if _, err := Recv(ctx, c, make([]byte, 1), 1, 0); !errors.As(err, &gone) || gone.Rank != 1 || gone.Cause != ErrDied {
+			return fmt.Errorf("a receive from it: %w", err)
+		}
+		left := []int{0, 2, 3}
+		at := slices.Index(left, c.Rank())
+		right, from := left[(at+1)%3], left[(at+2)%3]
+		in := make([]byte, 50_000)
+		if _, err := Sendrecv(ctx, c, make([]byte, 50_000), right, 0, in, from, 0); err != nil {
+			return err
+		}
+		return failed
+	})
+	for r, err := range errs {
+		if !errors.Is(err, failed) {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+}
+
+// Where there is no device for ranks of other hosts, and where ranks are set
+// differently, that is said early, and by both.
+func TestNoWorld(t *testing.T) {
+	near := must(parseDevices("auto")).near()
+	if near == nil {
+		t.Skip("no device for ranks of one machine")
+	}
+	for _, v := range []struct {
+		name   string
+		config [2]Config
+		hosts  []int
+		is     error
+		want   []string
+	}{
+		{"no device", [2]Config{{Devices: near.name}, {Devices: near.name}}, []int{0, 1}, errNoDevice, []string{"rank %d on ", "VERBENA_DEVICES=" + near.name + " (program)"}},
+		{"devices differ", [2]Config{{Devices: near.name}, {}}, nil, errDevicesDiffer, []string{"VERBENA_DEVICES", "rank %d on ", ": auto", ": " + near.name}},
+		{"TLS differs", [2]Config{{}, {TLS: true}}, nil, errTLSDiffers, []string{"VERBENA_TLS", "rank %d on ", ": true", ": false"}},
+		{"types differ", [2]Config{{}, {CheckTypes: true}}, nil, errTypesDiffer, []string{"VERBENA_CHECK_TYPES", "rank %d on ", ": true", ": false"}},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+			defer cancel()
+			job := bootstrap.NewLocal(2, "")
+			job.Hosts = v.hosts
+			var wg sync.WaitGroup
+			for rank := range 2 {
+				s, err := v.config[rank].resolve(nil, silent())
+				if err != nil {
+					t.Fatal(err)
+				}
+				wg.Go(func() {
+					_, err := newWorld(ctx, job.Job(rank), s, silent())
+					if !errors.Is(err, v.is) {
+						t.Errorf("rank %d: %v", rank, err)
+						return
+					}
+					for _, want := range v.want {
+						want = strings.ReplaceAll(want, "%d", fmt.Sprint(1-rank))
+						if !strings.Contains(err.Error(), want) {
+							t.Errorf("rank %d: %v, want %s", rank, err, want)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
