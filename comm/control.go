@@ -1,6 +1,8 @@
 package comm
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/verbena-mpi/verbena/internal/control"
@@ -43,12 +45,22 @@ func (w *World) listen() {
 		switch m.Kind {
 		case control.Exit:
 			w.ended(m.Rank, m.How)
+		case control.Abort:
+			w.aborted(m)
 		case control.Ask:
 			if w.launcher.Send(sayLimit, w.answer(m.ID)...) != nil {
 				return
 			}
 		}
 	}
+}
+
+// aborted ends this process as a launcher would: there is none, and another rank has
+// aborted the job.
+func (w *World) aborted(m control.Message) {
+	w.profile.stop()
+	fmt.Fprintf(os.Stderr, "rank %d ends: rank %d has aborted the job with status %d: %s\n", w.rank, m.Rank, m.Status, m.Why)
+	os.Exit(m.Status)
 }
 
 // ended is the launcher's word that a rank has ended. Where there is a connection

@@ -41,7 +41,7 @@ func Init(ctx context.Context, c Config) (*World, error) {
 			log.WithError(err).Debug("comm: the runtime's monitor will interrupt messages")
 		}
 	}
-	job, err := bootstrap.FromEnv()
+	job, err := bootstrap.FromEnv(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("comm: Init: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/verbena-mpi/verbena/internal/control"
+	"github.com/verbena-mpi/verbena/internal/knobs"
 )
 
 // taken: the launcher's descriptor belongs to the process and not to a value,
@@ -22,7 +23,10 @@ var taken atomic.Bool
 //
 // A process started alone gets a job of one. VERBENA_ALONE=1 makes it one
 // whatever else the environment says.
-func FromEnv() (*Job, error) {
+//
+// It returns when all ranks have come, where they meet (internal/meet); a launcher's
+// may still be on their way.
+func FromEnv(ctx context.Context) (*Job, error) {
 	if taken.Load() {
 		return nil, errors.New("bootstrap: this process has already joined its job, and can do so once")
 	}
@@ -34,9 +38,14 @@ func FromEnv() (*Job, error) {
 		return alone(), nil
 	}
 	taken.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), initTimeout)
-	defer cancel()
-	j, err := place.join(ctx)
+	var j *Job
+	if place.meet != nil {
+		j, err = place.meet.join(ctx, place.rank, place.size)
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, initTimeout)
+		defer cancel()
+		j, err = place.join(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +53,13 @@ func FromEnv() (*Job, error) {
 	return j, nil
 }
 
-// place is what the environment says.
+// place is what the environment says: one of three ways to the job's other ranks.
 type place struct {
 	rank, size int
-	fd         int    // of PMI_FD, or -1
-	port, id   string // PMI_PORT and PMI_ID
+
+	fd       int    // of PMI_FD, or -1
+	port, id string // PMI_PORT and PMI_ID
+	meet     *meeting
 }
 
 // find reads the environment. Neither a place nor an error: alone.
@@ -66,6 +77,12 @@ func find(lookup func(string) (string, bool)) (*place, error) {
 		}
 		return &place{fd: -1, port: port, id: id}, nil
 	}
+	if p, found, err := fromMeeting(lookup); found || err != nil {
+		return p, err
+	}
+	if p, found, err := fromHost(lookup); found || err != nil {
+		return p, err
+	}
 	return nil, notAlone(lookup)
 }
 
@@ -82,17 +99,30 @@ func fromFD(fd string, lookup func(string) (string, bool)) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size < 1 || rank >= size {
-		return nil, fmt.Errorf("bootstrap: PMI_RANK=%d of PMI_SIZE=%d: not a rank of the job", rank, size)
+	if err := checkRank("PMI_RANK", rank, "PMI_SIZE", size); err != nil {
+		return nil, err
 	}
 	return &place{rank: rank, size: size, fd: n}, nil
 }
 
+func checkRank(rankName string, rank int, sizeName string, size int) error {
+	if size < 1 || rank >= size {
+		return fmt.Errorf("bootstrap: %s=%d of %s=%d: not a rank of the job", rankName, rank, sizeName, size)
+	}
+	return nil
+}
+
+// number is a variable of those that come with PMI_FD.
 func number(lookup func(string) (string, bool), name string) (int, error) {
-	v, ok := lookup(name)
-	if !ok {
+	if _, ok := lookup(name); !ok {
 		return 0, fmt.Errorf("bootstrap: PMI_FD is set and %s is not: %s", name, useThis)
 	}
+	return count(lookup, name)
+}
+
+// count is a variable that is set.
+func count(lookup func(string) (string, bool), name string) (int, error) {
+	v, _ := lookup(name)
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("bootstrap: %s=%s is no number from 0", name, v)
@@ -101,6 +131,9 @@ func number(lookup func(string) (string, bool), name string) (int, error) {
 }
 
 const useThis = "start it with verbrun -n N program, mpiexec.hydra -n N program or srun --mpi=pmi2 -n N program; or set VERBENA_ALONE=1 to run this process alone"
+
+// useMeeting is what helps where a launcher says no more than who is which rank.
+const useMeeting = "pass VERBENA_MEET=host:port, an address on the host of rank 0, and VERBENA_SECRET_FILE, a file with the same content on all hosts"
 
 // notAlone is the error of a process that other variables say has company.
 func notAlone(lookup func(string) (string, bool)) error {
@@ -120,9 +153,9 @@ func notAlone(lookup func(string) (string, bool)) error {
 // signs are the variables that say that there are other ranks, and what to do
 // where that is all there is.
 var signs = []struct{ name, command string }{
-	{"PMIX_RANK", "a PMIx launcher started this process and Verbena doesn't speak PMIx: use srun --mpi=pmi2 -n N program, or verbrun -n N program"},
-	{"SLURM_STEP_NUM_TASKS", "srun started this process without PMI: use srun --mpi=pmi2 -n N program"},
-	{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun started this process and Verbena doesn't speak its protocol: use verbrun -n N program, or mpiexec.hydra -n N program"},
+	{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun started ranks on more than one host, and Verbena doesn't speak its protocol: " + useMeeting + " (mpirun -x VERBENA_MEET -x VERBENA_SECRET_FILE); or use verbrun -n N program"},
+	{"PMIX_RANK", "a PMIx launcher started this process and Verbena doesn't speak PMIx: use srun --mpi=pmi2 -n N program, or verbrun -n N program; or " + useMeeting},
+	{"SLURM_STEP_NUM_TASKS", "srun started ranks on more than one host, without PMI: use srun --mpi=pmi2 -n N program; or " + useMeeting},
 	{"PMI_SIZE", "a launcher started this process and left no connection (PMI_FD): use verbrun -n N program, mpiexec.hydra -n N program or srun --mpi=pmi2 -n N program"},
 }
 
@@ -137,6 +170,9 @@ func forget() {
 	}
 	for _, s := range signs {
 		_ = os.Unsetenv(s.name)
+	}
+	for _, k := range knobs.Meeting {
+		_ = os.Unsetenv(k.Name)
 	}
 	_ = os.Unsetenv(control.Env)
 }

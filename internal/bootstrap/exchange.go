@@ -43,15 +43,15 @@ func (j *Job) Exchange(ctx context.Context, key string, value []byte) ([][]byte,
 	j.epoch++
 	for i, chunk := range encode(value, j.value) {
 		if err := j.client.Put(ctx, j.Name, wireKey(epoch, j.Rank, key, i), chunk); err != nil {
-			return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, err)
+			return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, j.explain(err))
 		}
 	}
 	if err := j.client.Barrier(ctx); err != nil {
-		return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, err)
+		return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, j.explain(err))
 	}
 	all, err := j.collect(ctx, epoch, key)
 	if err != nil {
-		return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, err)
+		return nil, fmt.Errorf("bootstrap: exchange %q: %w", key, j.explain(err))
 	}
 	return all, nil
 }

@@ -1,7 +1,9 @@
 // Package bootstrap is how a process finds out which rank of which job it is,
 // and how the ranks of a job exchange their first few bytes, before there is
 // any connection between them. One client serves verbrun, Hydra and Slurm's
-// pmi2 plugin, since all three answer PMI-1 on an inherited socket.
+// pmi2 plugin, since all three answer PMI-1 on an inherited socket. Where ranks get
+// no connection from whoever started them, they meet (internal/meet), and go on by
+// PMI-1 with a server of their own.
 //
 // A process that was started alone is a job of one rank. It never becomes one
 // by accident: where the environment says that there are others and there is
@@ -18,6 +20,7 @@ import (
 	"time"
 
 	"github.com/verbena-mpi/verbena/internal/control"
+	"github.com/verbena-mpi/verbena/internal/meet"
 	"github.com/verbena-mpi/verbena/internal/pmi"
 )
 
@@ -33,12 +36,13 @@ type Job struct {
 
 	// Control is the connection for exits and dumps, and Crash the file for the
 	// last words of a crash. They are the caller's to close, and nil where the
-	// launcher gives none: only verbrun does.
+	// launcher gives none: only verbrun does, and for exits and aborts a meeting.
 	Control *control.Conn
 	Crash   *os.File
 
 	local   *Local      // of a rank that is a goroutine; then there is nothing below
 	client  *pmi.Client // nil in a job started alone
+	meeting *meet.Place // of ranks that no launcher connects
 	value   int         // most bytes of a PMI value
 	epoch   int         // exchanges so far
 	closed  bool
@@ -58,12 +62,20 @@ func alone() *Job { return &Job{Size: 1, stderr: os.Stderr} }
 // join speaks to the launcher for the first time. The connection is closed if
 // it fails.
 func join(ctx context.Context, rank, size int, conn pmi.Conn) (*Job, error) {
-	j := &Job{Rank: rank, Size: size, client: pmi.NewClient(rank, conn), stderr: os.Stderr}
-	if err := j.hello(ctx); err != nil {
-		_ = j.client.Close()
+	j := &Job{Rank: rank, Size: size, stderr: os.Stderr}
+	if err := j.start(ctx, conn); err != nil {
 		return nil, err
 	}
 	return j, nil
+}
+
+func (j *Job) start(ctx context.Context, conn pmi.Conn) error {
+	j.client = pmi.NewClient(j.Rank, conn)
+	if err := j.hello(ctx); err != nil {
+		_ = j.client.Close()
+		return err
+	}
+	return nil
 }
 
 func (j *Job) hello(ctx context.Context) error {
@@ -84,7 +96,7 @@ func (j *Job) hello(ctx context.Context) error {
 	}
 	j.Name, err = j.client.KVSName(ctx)
 	j.verbrun = strings.HasPrefix(j.Name, "verbrun-")
-	j.client.Ours = j.verbrun
+	j.client.Ours = j.verbrun || strings.HasPrefix(j.Name, meet.NamePrefix)
 	return err
 }
 
@@ -100,26 +112,30 @@ func (j *Job) Barrier(ctx context.Context) error {
 	if j.client == nil {
 		return ctx.Err()
 	}
-	return j.client.Barrier(ctx)
+	return j.explain(j.client.Barrier(ctx))
 }
 
 // Abort tells the launcher to end the job with this status and returns, within
 // a second or two whatever the launcher does. The caller then exits. Why is a
 // short sentence: verbrun prints it, and under other launchers Abort does, on
-// stderr. A rank that is a goroutine dies.
+// stderr. Where ranks have met, the others hear of it and end themselves. A rank that
+// is a goroutine dies.
 func (j *Job) Abort(code int, why string) {
 	if j.local != nil {
 		j.local.Kill(j.Rank, why)
 		return
 	}
-	if j.client == nil || !j.verbrun {
+	if !j.verbrun {
 		fmt.Fprintf(j.stderr, "rank %d: abort with status %d: %s\n", j.Rank, code, why)
 	}
-	if j.client != nil {
-		if !j.verbrun {
-			why = "" // no other launcher expects it
-		}
+	switch {
+	case j.client == nil:
+	case j.meeting != nil && j.Rank == 0:
+		j.meeting.Abort(code, why)
+	case j.client.Ours:
 		_ = j.client.Abort(code, why)
+	default:
+		_ = j.client.Abort(code, "") // no other launcher expects more
 	}
 }
 
@@ -137,7 +153,30 @@ func (j *Job) Close(ctx context.Context) error {
 		return nil
 	}
 	err := j.client.Finalize(ctx)
-	return errors.Join(err, j.client.Close())
+	if j.meeting != nil && errors.Is(err, ErrGone) {
+		err = nil // rank 0 has ended: there is nobody to say goodbye to
+	}
+	err = errors.Join(j.explain(err), j.client.Close())
+	if j.meeting != nil {
+		err = errors.Join(err, j.meeting.Close(ctx))
+	}
+	return err
+}
+
+// explain says in other words what went wrong at a meeting: there is no launcher.
+func (j *Job) explain(err error) error {
+	if j.meeting == nil || err == nil {
+		return err
+	}
+	var refused *pmi.RefusedError
+	switch {
+	case errors.As(err, &refused) && refused.Msg != "":
+		j.meeting.Linger()
+		return fmt.Errorf("rank %d: %w", j.Rank, &meet.RefusedError{Why: pmi.UnescapeText(refused.Msg)})
+	case errors.Is(err, ErrGone):
+		return fmt.Errorf("rank %d: rank 0, which keeps the meeting, has ended: %w", j.Rank, err)
+	}
+	return err
 }
 
 // initTimeout bounds FromEnv as a whole.

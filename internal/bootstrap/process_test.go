@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 func asRank(as string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	j, err := FromEnv()
+	j, err := FromEnv(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func asRank(as string) error {
 		if err := j.Close(ctx); err != nil {
 			return err
 		}
-		if _, err := FromEnv(); err == nil {
+		if _, err := FromEnv(ctx); err == nil {
 			return errors.New("joined twice")
 		}
 		fallthrough
@@ -81,6 +82,16 @@ func asRank(as string) error {
 		}
 		fmt.Println(err)
 		return nil
+	case "barrier":
+		if err := j.Barrier(ctx); err != nil {
+			return err
+		}
+		return errors.New("expected an error")
+	case "exit":
+		os.Exit(3)
+	case "hold": // until it is told
+		fmt.Println("joined")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "abort":
 		j.Abort(7, "for a test")
 		os.Exit(9)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 	"time"
 )
@@ -20,12 +21,19 @@ type Conn struct {
 	s Stream
 	r *bufio.Reader
 
+	last *Message // what the stream's end means, for the goroutine that receives
+
 	mu   sync.Mutex
 	dead error // of the first send that failed: the line may be broken off
 }
 
 // NewConn takes a stream over.
 func NewConn(s Stream) *Conn { return &Conn{s: s, r: bufio.NewReaderSize(s, MaxLine)} }
+
+// Last has Receive return m when the stream ends, unless it has received m's exit
+// before or Close was called: where the other end is a rank, the stream ends with
+// that. It is called before Receive.
+func (c *Conn) Last(m Message) { c.last = &m }
 
 // Close ends the connection; Receive returns.
 func (c *Conn) Close() error { return c.s.Close() }
@@ -54,8 +62,16 @@ func (c *Conn) Receive() (Message, error) {
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return Message{}, fmt.Errorf("%w: a line of more than %d bytes", ErrMessage, MaxLine)
 	}
+	if m := c.last; err != nil && m != nil && len(line) == 0 && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
+		c.last = nil
+		return *m, nil
+	}
 	if err != nil {
 		return Message{}, err
 	}
-	return Parse(string(line[:len(line)-1]))
+	m, err := Parse(string(line[:len(line)-1]))
+	if c.last != nil && m.Kind == c.last.Kind && m.Rank == c.last.Rank {
+		c.last = nil
+	}
+	return m, err
 }

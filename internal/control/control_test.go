@@ -16,6 +16,8 @@ var all = []Message{
 	{Kind: Hello, Version: 1},
 	{Kind: Exit, Rank: 3, How: Died},
 	{Kind: Exit, Rank: 0, How: Finished},
+	{Kind: Abort, Rank: 3, Status: 7, Why: "because \"it\" is\nso"},
+	{Kind: Abort},
 	{Kind: Ask, ID: 1<<64 - 1},
 	{Kind: Pending, ID: 7, Op: Op{Call: "Recv", Peer: Any, Tag: Any, Bytes: 1 << 62, For: time.Minute, Place: "/a b/\"x\"\n.go:3"}},
 	{Kind: Pending, ID: 7, Op: Op{Call: "Irecv", Peer: 2, Tag: 0, Within: "WaitAll"}},
@@ -40,6 +42,7 @@ func TestLongTexts(t *testing.T) {
 		for _, m := range []Message{
 			{Kind: Pending, Op: Op{Call: long, Place: long, Within: long}},
 			{Kind: Report, State: State{Doing: long, Place: long}},
+			{Kind: Abort, Why: long},
 		} {
 			b := m.Append(nil)
 			if _, err := Parse(string(b[:len(b)-1])); err != nil || len(b) > MaxLine {
@@ -51,7 +54,7 @@ func TestLongTexts(t *testing.T) {
 
 func TestNotMessages(t *testing.T) {
 	for _, line := range []string{
-		"", " ", "hello", "hello x", "hello 1 ", "hello 1 2", "hello -1", "exit 1", "exit 1 gone", "exit -1 died", "ask", "ask -1",
+		"", " ", "hello", "hello x", "hello 1 ", "hello 1 2", "hello -1", "exit 1", "exit 1 gone", "exit -1 died", "abort 1 2", `abort 1 2 a`, `abort 1 -2 "a"`, `abort 1 2 "a" 3`, "ask", "ask -1",
 		"ask 18446744073709551616", `op 1 "a" 1 1 1 1 "b"`, `op 1 a 1 1 1 1 "b" "c"`, `op 1 "a" -3 1 1 1 "b" "c"`, `op 1 "a" 1 1 1 1 "b""c"`,
 		`op 1 "a" 1 1 1 1 "b" "c" `, `op 1 "a" 1 1 1 1 "b" 'c'`, `state 1 blocked 1 1 1 "" `, `state 1 lost 1 1 1 "" ""`, "Hello 1",
 	} {
@@ -129,10 +132,56 @@ func FuzzParse(f *testing.F) {
 
 // cut: long texts are cut when they are sent.
 func cut(m, n Message) bool {
-	for _, p := range []*string{&m.Op.Call, &m.Op.Place, &m.Op.Within, &m.State.Doing, &m.State.Place} {
+	for _, p := range []*string{&m.Why, &m.Op.Call, &m.Op.Place, &m.Op.Within, &m.State.Doing, &m.State.Place} {
 		if len(*p) > maxText {
 			return true
 		}
 	}
-	return m == n || strings.ContainsRune(m.Op.Call+m.Op.Place+m.Op.Within+m.State.Doing+m.State.Place, '\ufffd')
+	return m == n || strings.ContainsRune(m.Why+m.Op.Call+m.Op.Place+m.Op.Within+m.State.Doing+m.State.Place, '\ufffd')
+}
+
+// The end of a stream may mean something, once.
+func TestConnLast(t *testing.T) {
+	died := Message{Kind: Exit, Rank: 0, How: Died}
+	finished := Message{Kind: Exit, Rank: 0, How: Finished}
+	other := Message{Kind: Exit, Rank: 1, How: Finished}
+	for name, c := range map[string]struct {
+		sent, want []Message
+		rest       string // of a line
+	}{
+		"it ended":          {[]Message{other}, []Message{other, died}, ""},
+		"in mid-line":       {[]Message{other}, []Message{other}, "exit 1"},
+		"it had said so":    {[]Message{finished}, []Message{finished}, ""},
+		"it said all of it": {nil, []Message{died}, ""},
+	} {
+		a, b := net.Pipe()
+		go func() {
+			_ = NewConn(a).Send(10*time.Second, c.sent...)
+			_, _ = io.WriteString(a, c.rest)
+			_ = a.Close()
+		}()
+		conn := NewConn(b)
+		conn.Last(died)
+		var got []Message
+		for {
+			m, err := conn.Receive()
+			if err != nil {
+				break
+			}
+			got = append(got, m)
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+		_ = b.Close()
+	}
+	// Whoever closes it hears nothing more.
+	a, b := net.Pipe()
+	defer func() { _ = a.Close() }()
+	conn := NewConn(b)
+	conn.Last(died)
+	_ = conn.Close()
+	if m, err := conn.Receive(); err == nil {
+		t.Error(m)
+	}
 }

@@ -1,5 +1,7 @@
 // Package control is what verbrun and its ranks say to each other besides PMI:
-// which ranks have ended, and where a rank is blocked.
+// which ranks have ended, and where a rank is blocked. Where there is no verbrun,
+// rank 0 of a meeting (internal/meet) says the former, and what verbrun would do
+// itself: that the job is aborted.
 //
 // A rank inherits one end of a socket pair, and a file for its last words; the
 // environment variable Env names both. Messages are lines: a word that says what
@@ -8,6 +10,7 @@
 //
 //	rank      hello VERSION
 //	launcher  exit RANK finished|died
+//	rank 0    abort RANK STATUS WHY
 //	launcher  ask ID
 //	rank      op ID CALL PEER TAG BYTES NANOSECONDS PLACE WITHIN
 //	rank      state ID blocked|moving SENT RECEIVED LEFTOUT DOING PLACE
@@ -45,6 +48,7 @@ const (
 	Ask
 	Pending
 	Report
+	Abort // the rank that hears it ends
 )
 
 // How a rank ended.
@@ -63,8 +67,10 @@ const (
 type Message struct {
 	Kind    Kind
 	Version int    // of Hello
-	Rank    int    // of Exit
+	Rank    int    // of Exit; of Abort: who wants it
 	How     string // of Exit
+	Status  int    // of Abort: that of each process
+	Why     string // of Abort
 	ID      uint64 // of Ask, and of what answers it
 	Op      Op     // of Pending
 	State   State  // of Report
@@ -99,6 +105,8 @@ func (m Message) Append(b []byte) []byte {
 		return fmt.Appendf(b, "hello %d\n", m.Version)
 	case Exit:
 		return fmt.Appendf(b, "exit %d %s\n", m.Rank, m.How)
+	case Abort:
+		return fmt.Appendf(b, "abort %d %d %s\n", m.Rank, m.Status, quote(m.Why))
 	case Ask:
 		return fmt.Appendf(b, "ask %d\n", m.ID)
 	case Pending:
@@ -134,6 +142,8 @@ func Parse(line string) (Message, error) {
 		m = Message{Kind: Hello, Version: f.number()}
 	case "exit":
 		m = Message{Kind: Exit, Rank: f.number(), How: f.word(Finished, Died)}
+	case "abort":
+		m = Message{Kind: Abort, Rank: f.number(), Status: f.number(), Why: f.text()}
 	case "ask":
 		m = Message{Kind: Ask, ID: f.count()}
 	case "op":

@@ -42,6 +42,17 @@ var All = []Knob{
 	{"VERBENA_ALONE", "", "", "1: a process is a world of one, whatever else the environment says."},
 }
 
+// Meeting are the variables by which ranks find each other that no launcher of ours
+// has started. They are a process's place in a job, and its settings don't change
+// what it does there.
+var Meeting = []Knob{
+	{"VERBENA_RANK", "", "", "Which rank this process is, from 0; else a launcher's variable says so, or JOB_COMPLETION_INDEX."},
+	{"VERBENA_SIZE", "", "ranks", "How many ranks the job has; else a launcher's variable says so."},
+	{"VERBENA_MEET", "", "", "host:port where rank 0 listens and the other ranks come to."},
+	{"VERBENA_SECRET_FILE", "", "", "A file that only the user can read, with the same 16 bytes or more for all ranks; who doesn't have them isn't let in."},
+	{"VERBENA_MEET_TIMEOUT", "60s", "", "How long a rank waits at most until all are there."},
+}
+
 // given are the names that the launcher gives to ranks.
 var given = []string{"VERBENA_OWN_CORE", "VERBENA_CONTROL"}
 
@@ -50,14 +61,20 @@ var tests = []string{"VERBENA_LONG", "VERBENA_PROGRAMS"}
 
 // Default is the default of a setting that there is.
 func Default(name string) string {
-	return All[slices.IndexFunc(All, func(k Knob) bool { return k.Name == name })].Default
+	for _, list := range [][]Knob{All, Meeting} {
+		if i := slices.IndexFunc(list, func(k Knob) bool { return k.Name == name }); i >= 0 {
+			return list[i].Default
+		}
+	}
+	panic("knobs: there is no " + name)
 }
 
 // Unknown says whether a name looks like a setting and nothing reads it. A
 // Kubernetes service called verbena injects some that are left alone.
 func Unknown(name string) bool {
+	named := func(k Knob) bool { return k.Name == name }
 	return strings.HasPrefix(name, Prefix) &&
-		!slices.ContainsFunc(All, func(k Knob) bool { return k.Name == name }) &&
+		!slices.ContainsFunc(All, named) && !slices.ContainsFunc(Meeting, named) &&
 		!slices.Contains(given, name) && !slices.Contains(tests, name) &&
 		!strings.Contains(name, "_PORT") && !strings.Contains(name, "_SERVICE_")
 }

@@ -1,13 +1,14 @@
 package knobs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestAll(t *testing.T) {
 	seen := map[string]bool{}
-	for _, k := range All {
+	for _, k := range slices.Concat(All, Meeting) {
 		if !strings.HasPrefix(k.Name, Prefix) || seen[k.Name] || Unknown(k.Name) {
 			t.Errorf("%s: no name of a setting, or twice", k.Name)
 		}

@@ -50,7 +50,7 @@ func info(w io.Writer, environ []string) error {
 		name, v, _ := strings.Cut(kv, "=")
 		env[name] = v
 	}
-	for _, k := range knobs.All {
+	for _, k := range slices.Concat(knobs.All, knobs.Meeting) {
 		value, origin := k.Default, "default"
 		if v := env[k.Name]; v != "" {
 			value, origin = v, "environment"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestInfo(t *testing.T) {
 	if v := rows["verbena"]; len(v) < 2 || !strings.HasPrefix(v[1], knobs.Version) {
 		t.Errorf("version: %v", v)
 	}
-	for _, k := range knobs.All {
+	for _, k := range slices.Concat(knobs.All, knobs.Meeting) {
 		want := []string{orDash(k.Default), orDash(k.Unit), orDash(k.Default), "default"}
 		if k.Name == "VERBENA_SLOTS" {
 			want = []string{"7", "slots", k.Default, "environment"}

@@ -76,7 +76,7 @@ func asRank(as string) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	j, err := bootstrap.FromEnv()
+	j, err := bootstrap.FromEnv(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
