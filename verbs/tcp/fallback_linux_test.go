@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,4 +203,31 @@ func TestDialEnds(t *testing.T) {
 	case <-time.After(limit):
 		t.Error("a dial survives its contacts")
 	}
+}
+
+// Where nobody answers the first time, there is time for a second one.
+func TestSecondTry(t *testing.T) {
+	job := secret.New()
+	a := opened(t, Config{Secret: job, Net: "lo", Timeout: time.Second}, accepts)
+	b := opened(t, Config{Secret: job, Net: "lo"}, accepts)
+	var tries atomic.Int32
+	relay := server(t, func(c net.Conn) {
+		if tries.Add(1) == 1 {
+			silent(c)
+			return
+		}
+		to, err := net.Dial("tcp", b.at().String())
+		if err != nil {
+			return
+		}
+		defer to.Close()
+		go func() { _, _ = io.Copy(c, to) }()
+		_, _ = io.Copy(to, c)
+	})
+	l, err := a.search(t.Context(), b.id, relay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.close()
+	b.taken(t)
 }

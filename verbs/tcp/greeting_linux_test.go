@@ -86,3 +86,23 @@ func FuzzHello(f *testing.F) {
 		}
 	})
 }
+
+// A proof is bound to all that the two must agree on.
+func TestProofContext(t *testing.T) {
+	plain, crypted := newPreamble(false), newPreamble(true)
+	seen := map[string]string{}
+	for name, b := range map[string][]byte{
+		"the usual":                   proofContext(plain, plain, deviceID{1}, deviceID{2}, nil),
+		"another dialer's words":      proofContext(crypted, plain, deviceID{1}, deviceID{2}, nil),
+		"other words of the acceptor": proofContext(plain, crypted, deviceID{1}, deviceID{2}, nil),
+		"another dialer":              proofContext(plain, plain, deviceID{3}, deviceID{2}, nil),
+		"another acceptor":            proofContext(plain, plain, deviceID{1}, deviceID{3}, nil),
+		"roles exchanged":             proofContext(plain, plain, deviceID{2}, deviceID{1}, nil),
+		"a session":                   proofContext(plain, plain, deviceID{1}, deviceID{2}, []byte{1}),
+	} {
+		if other, ok := seen[string(b)]; ok {
+			t.Errorf("%s is as good as %s", name, other)
+		}
+		seen[string(b)] = name
+	}
+}

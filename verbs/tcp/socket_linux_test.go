@@ -1,7 +1,9 @@
 package tcp
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -98,20 +100,34 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// A handshake's connection is in Go's poller: so the look above can find one.
-func TestWatched(t *testing.T) {
-	e := opened(t, Config{Secret: secret.New(), Net: "lo"}, accepts)
-	raw, err := e.listener.SyscallConn()
+// A connection is in Go's poller before it is handed over, and not afterwards.
+func TestHandover(t *testing.T) {
+	c, err := net.Dial("tcp", server(t, silent).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := c.(*net.TCPConn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := control(raw, func(fd int) error {
 		if !watched(t, fd) {
-			t.Error("the listener is in no poller")
+			t.Error("a connection is in no poller: the look for it doesn't work")
 		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
+	}
+	fd, err := handover(c.(*net.TCPConn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if watched(t, fd) {
+		t.Error("Go's poller still has it")
+	}
+	if _, err := c.Write([]byte{1}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the connection can still be used: %v", err)
 	}
 }
 

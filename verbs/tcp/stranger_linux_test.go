@@ -197,6 +197,12 @@ func TestNoDescriptors(t *testing.T) {
 	b := opened(t, Config{Secret: job, Net: "lo", Log: log.logger()}, accepts)
 	_ = a.dialed(t, b, 0) // all that the runtime opens once is open
 	b.taken(t)
+	idle := stranger(t, b) // whose descriptor is needed for better things
+	for n := 0; n == 0; runtime.Gosched() {
+		b.lobby.mu.Lock()
+		n = len(b.lobby.guests)
+		b.lobby.mu.Unlock()
+	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -229,6 +235,10 @@ func TestNoDescriptors(t *testing.T) {
 	}
 	if n, most := log.count("have to wait"), 10+int(time.Since(start)/(5*time.Millisecond)); n > most {
 		t.Errorf("%d tries, expected %d at most", n, most)
+	}
+	_ = idle.SetDeadline(time.Now().Add(b.cfg.Timeout / 4)) // its time in the handshake is longer
+	if _, err := idle.Read(make([]byte, 1)); err == nil || timedOut(err) {
+		t.Errorf("a silent stranger keeps its descriptor: %v", err)
 	}
 	restore()
 	_ = a.dialed(t, b, 0)
