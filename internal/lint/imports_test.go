@@ -35,6 +35,8 @@ var allowed = []struct {
 	{"rendezvous", []string{"verbs", "progress", "srq", "eager"}},
 	{"internal/jobtest/ranks", []string{"comm"}},
 	{"internal/conformance", []string{"comm", "comm/..."}},
+	// The doctor says which addresses the device would use.
+	{"internal/doctor", []string{"internal/...", "verbs/tcp"}},
 	{"internal", []string{"internal/..."}},
 	{"comm/coll", []string{"comm"}},
 	{"comm/commtest", []string{"comm", "launcher", "internal/..."}},

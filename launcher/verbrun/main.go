@@ -37,9 +37,13 @@ func run(args []string) int {
 		return err
 	}
 	var cmd *cobra.Command
-	if len(args) > 0 && args[0] == "info" {
+	switch {
+	case len(args) > 0 && args[0] == "info":
 		cmd = infoCommand(args[1:])
-	} else {
+	case len(args) > 0 && args[0] == "doctor":
+		signal.Reset() // there is nobody to pass them on to
+		cmd = doctorCommand(ctx, args[1:], func(s int) { status = s })
+	default:
 		cmd = command(args, start)
 	}
 	if err := cmd.Execute(); err != nil {
