@@ -32,9 +32,11 @@ func (w *World) openDevice(k *deviceKind) (verbs.Device, error) {
 // world's from now on.
 func (w *World) addTransport(k *deviceKind, dev verbs.Device, peers int) (err error) {
 	w.eng.Lock()
-	t := &transport{kind: k, dev: dev, rndv: rendezvous.New(dev, w.eng.NeedSends)}
+	t := &transport{kind: k, dev: dev}
 	w.transports = append(w.transports, t)
-	t.eager, err = eager.New(w.eng, dev, w.eagerConfig(peers), w.upper())
+	if t.eager, err = eager.New(w.eng, dev, w.eagerConfig(peers), w.upper()); err == nil {
+		t.rndv = rendezvous.New(dev, t.eager.NeedSends)
+	}
 	w.eng.Unlock()
 	if err != nil {
 		return err
@@ -87,7 +89,9 @@ func (w *World) closeDevices() {
 		if err := t.dev.Close(); err != nil {
 			w.log.WithError(err).Warnf("comm: closing device %s", t.kind.name)
 		}
-		t.rndv.Abandon(ErrClosed)
+		if t.rndv != nil { // else it never worked
+			t.rndv.Abandon(ErrClosed)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ func (ep *Endpoint) Hold(hold bool) {
 func (ep *Endpoint) owe() {
 	if !ep.owes && !ep.closed {
 		ep.owes = true
+		ep.layer.eng.Useful()
 		ep.later()
 	}
 }

@@ -77,10 +77,15 @@ func New(eng *progress.Engine, dev verbs.Device, c Config, upper Upper) (*Layer,
 	if l.recvCQ, err = dev.NewCQ(1 << 16); err != nil {
 		return nil, fmt.Errorf("eager: %w", err)
 	}
-	eng.AddRecv(l.recvCQ, l.receiver())
-	eng.AddSend(l.sendCQ, l.completed)
+	slow := dev.Attr().SlowLook
+	eng.AddRecv(l.recvCQ, slow, l.receiver())
+	eng.AddSend(l.sendCQ, slow, l.completed)
 	return l, nil
 }
+
+// NeedSends changes by n the number of those who wait for completions of requests that
+// they have posted on an endpoint's queue pair.
+func (l *Layer) NeedSends(n int) { l.eng.NeedSends(l.sendCQ, n) }
 
 // Counters returns a copy.
 func (l *Layer) Counters() Counters { return l.count }
@@ -138,6 +143,7 @@ func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 	if ep.closed {
 		return
 	}
+	l.eng.Useful()
 	if err != nil {
 		l.count.Malformed++
 		ep.Fail()
@@ -166,6 +172,7 @@ func (l *Layer) other(ep *Endpoint, b []byte, took, starved bool) {
 func (l *Layer) completed(c *verbs.Completion) {
 	ep := l.eps.find(c.QP)
 	if c.Op == verbs.OpRead {
+		l.eng.Useful()
 		l.upper.Read(ep, c)
 		return
 	}

@@ -14,13 +14,22 @@ const (
 	backgroundMost = 40 * time.Millisecond
 )
 
+// Where whatever comes over a socket wakes it, short messages do that nobody waits for.
+// So after each such wake-up in a row it sleeps, without being armed, for twice as long as
+// after the one before.
+const (
+	pauseLeast = 100 * time.Microsecond
+	pauseMost  = backgroundTick
+)
+
 // background is the goroutine that moves large messages while the program
 // computes. While anybody drives it does nothing: it only looks, tick by tick,
 // whether they still do.
 type background struct {
 	stop  chan struct{}
 	wg    sync.WaitGroup
-	armed bool // guarded by the engine's lock: it sleeps, armed
+	armed bool          // guarded by the engine's lock: it sleeps, armed
+	pause time.Duration // guarded by the engine's lock: after a wake-up in vain
 	park  parker
 
 	quiet  func()        // of WatchQuiet; guarded by the engine's lock
@@ -97,6 +106,35 @@ func (e *Engine) resumeBackground() {
 		e.back.still = false
 		e.back.resume <- struct{}{} // has room: once per stillness
 	}
+}
+
+// Useful notes that a handler has taken something for which it is worth waking a rank
+// that computes: what a peer needs in order to go on. Messages as such are not. The
+// lock is held.
+func (e *Engine) Useful() { e.useful++ }
+
+// pace chooses the pause after a wake-up.
+func (b *background) pace(useful bool) {
+	switch {
+	case useful:
+		b.pause = 0
+	case b.pause == 0:
+		b.pause = pauseLeast
+	default:
+		b.pause = min(2*b.pause, pauseMost)
+	}
+}
+
+// pauseBackground sleeps for the pause. The lock is held, but not while asleep.
+func (e *Engine) pauseBackground() {
+	timer := time.NewTimer(e.back.pause)
+	defer timer.Stop()
+	e.mu.Unlock()
+	select {
+	case <-timer.C:
+	case <-e.back.stop:
+	}
+	e.mu.Lock()
 }
 
 // disarmBackground takes the background goroutine's arming back, since somebody

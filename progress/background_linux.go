@@ -46,7 +46,12 @@ func (e *Engine) backgroundOnDescriptors() {
 			return // somebody drives, or did; or the engine was closed
 		}
 		e.disarmBackground()
-		e.poll()
+		useful := e.useful
+		n := e.poll()
+		e.back.pace(!e.slow || n == 0 || e.useful != useful)
+		if e.back.pause > 0 {
+			e.pauseBackground()
+		}
 	}
 }
 

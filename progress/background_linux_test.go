@@ -89,7 +89,7 @@ func TestBackgroundKeepsAway(t *testing.T) {
 func TestBackgroundKicked(t *testing.T) {
 	b := newBench(t, Config{Background: true})
 	send := b.dev.newCQ()
-	b.AddSend(send, b.done)
+	b.AddSend(send, false, b.done)
 	for i := range 5 {
 		b.until("the background to arm", b.backgroundArmed)
 		f := &flusher{done: i%2 == 0}

@@ -34,7 +34,7 @@ func BenchmarkWaitPending(b *testing.B) {
 	}
 	defer e.Close()
 	var w Waiter
-	e.AddRecv(readyCQ{}, func(*verbs.Completion) { e.Done(&w) })
+	e.AddRecv(readyCQ{}, false, func(*verbs.Completion) { e.Done(&w) })
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -54,7 +54,7 @@ func BenchmarkPollEmpty(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer e.Close()
-	e.AddRecv(emptyCQ{}, nil)
+	e.AddRecv(emptyCQ{}, false, nil)
 	for b.Loop() {
 		e.Lock()
 		e.Poll()
@@ -70,7 +70,7 @@ func BenchmarkSpinRound(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer e.Close()
-	e.AddRecv(emptyCQ{}, nil)
+	e.AddRecv(emptyCQ{}, false, nil)
 	for b.Loop() {
 		e.spin(true)
 	}

@@ -60,10 +60,10 @@ func (e *Engine) drive(ctx context.Context, w *Waiter) (err error) {
 // sooner.
 func (e *Engine) glance(i *idle, w *Waiter) int {
 	i.glanced = true
+	if !e.lone {
+		return e.glanceAround(w)
+	}
 	for range glancePolls {
-		if len(e.recv) > 1 && !e.somethingPending() {
-			continue
-		}
 		if n := e.poll(); n > 0 || w.Left <= 0 {
 			return n
 		}
@@ -122,7 +122,7 @@ func (e *Engine) idle(ctx context.Context, w *Waiter, i *idle) error {
 	} else {
 		gosched()
 		yieldThread()
-		found = e.somethingPending()
+		found = e.lookAll()
 	}
 	if found {
 		// Perhaps not a completion, but something that moves, like a read that
@@ -136,15 +136,19 @@ func (e *Engine) idle(ctx context.Context, w *Waiter, i *idle) error {
 // spin looks at the queues, without the lock, until there is something or a
 // round is over. It says which.
 func (e *Engine) spin(yield bool) (found bool) {
-	for range spinRound {
-		if e.somethingPending() {
-			return true
+	if !e.lone {
+		found = e.spinAround()
+	} else {
+		for range spinRound {
+			if e.somethingPending() {
+				return true
+			}
 		}
 	}
-	if yield {
+	if yield && !found {
 		gosched()
 	}
-	return false
+	return found
 }
 
 // gosched lets other goroutines run where there is only one processor for all of

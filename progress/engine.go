@@ -37,6 +37,8 @@ type Engine struct {
 	mu      sync.Mutex
 	recv    []*source
 	send    []*source
+	lone    bool        // one receive queue, which is looked at fast
+	slow    bool        // some are looked at slowly
 	needs   int         // how many wait for send completions
 	pending []Flusher   // what could not be sent
 	driving bool        // somebody has the driver's role
@@ -48,6 +50,7 @@ type Engine struct {
 	waiting int         // goroutines in Wait
 	closed  bool
 	left    chan struct{} // closed when the last has left Wait after Close
+	useful  uint64        // see Useful
 	count   Counters
 	out     [batch]verbs.Completion
 	drained [batch]verbs.Completion // apart from out: handlers may drain
@@ -65,6 +68,9 @@ type source struct {
 	handle Handler
 	quiet  uint32 // polls in a row that found nothing
 	skip   uint32 // polls to leave out
+	needs  int    // of a send queue: how many wait for its completions
+	slow   bool   // see slow.go
+	pace   pace
 }
 
 // Flusher is something that could not be sent, and is tried again at each poll
@@ -136,17 +142,31 @@ func (e *Engine) Lock() { e.mu.Lock() }
 // Unlock gives it back.
 func (e *Engine) Unlock() { e.mu.Unlock() }
 
-// AddRecv adds a receive CQ: it is polled whenever somebody drives. The lock is held,
-// since the background goroutine may drive already.
-func (e *Engine) AddRecv(cq verbs.CQ, h Handler) { e.recv = append(e.recv, &source{cq: cq, handle: h}) }
+// AddRecv adds a receive CQ: it is polled whenever somebody drives. Slow is its
+// device's Attr.SlowLook. The lock is held, since the background goroutine may drive
+// already.
+func (e *Engine) AddRecv(cq verbs.CQ, slow bool, h Handler) {
+	e.recv = append(e.recv, &source{cq: cq, slow: slow, handle: h})
+	e.slow = e.slow || slow
+	e.lone = len(e.recv) == 1 && !slow
+}
 
-// AddSend adds a send CQ: it is polled while NeedSends is above zero or something
+// AddSend adds a send CQ: it is polled while NeedSends of it is above zero or something
 // waits to be sent, and by Drain.
-func (e *Engine) AddSend(cq verbs.CQ, h Handler) { e.send = append(e.send, &source{cq: cq, handle: h}) }
+func (e *Engine) AddSend(cq verbs.CQ, slow bool, h Handler) {
+	e.send = append(e.send, &source{cq: cq, slow: slow, handle: h})
+}
 
-// NeedSends changes by n the number of those who wait for send completions. The
+// NeedSends changes by n the number of those who wait for completions of a send CQ. The
 // lock is held.
-func (e *Engine) NeedSends(n int) { e.needs += n }
+func (e *Engine) NeedSends(cq verbs.CQ, n int) {
+	for _, s := range e.send {
+		if s.cq == cq {
+			s.needs += n
+			e.needs += n
+		}
+	}
+}
 
 // Later has f tried again at each poll. The lock is held.
 func (e *Engine) Later(f Flusher) {
@@ -170,6 +190,9 @@ func (e *Engine) Poll() int {
 	}
 	e.drives++
 	e.disarmBackground()
+	if e.slow {
+		e.hurry()
+	}
 	return e.poll()
 }
 
@@ -218,8 +241,7 @@ func (e *Engine) poll() int {
 func (e *Engine) pollInTurn() int {
 	n := 0
 	for _, s := range e.recv {
-		if s.skip != 0 {
-			s.skip--
+		if !s.turn() {
 			e.count.SkippedPolls++
 			continue
 		}
@@ -237,8 +259,15 @@ func (e *Engine) pollInTurn() int {
 func (e *Engine) pollSends() int {
 	n := 0
 	for _, s := range e.send {
+		if s.slow && s.needs == 0 && !s.pace.poll() {
+			continue // beside another device's that is needed
+		}
 		e.count.SendPolls++
-		n += e.take(s)
+		got := e.take(s)
+		if s.slow {
+			s.pace.polled(got != 0)
+		}
+		n += got
 	}
 	if len(e.pending) != 0 {
 		e.flush()
@@ -255,17 +284,6 @@ func (e *Engine) take(s *source) int {
 	return n
 }
 
-// rest makes a queue that stays quiet be polled less often: half as often for
-// each 64 polls without a find, down to one in 32.
-func (s *source) rest(got int) {
-	if got != 0 {
-		s.quiet, s.skip = 0, 0
-		return
-	}
-	s.quiet++
-	s.skip = 1<<min(s.quiet/64, 5) - 1
-}
-
 // flush tries what is pending, and what comes to it in the meantime.
 func (e *Engine) flush() {
 	kept := 0
@@ -280,7 +298,6 @@ func (e *Engine) flush() {
 }
 
 // somethingPending says, without the lock, whether a poll may find something.
-// Only the driver calls it.
 func (e *Engine) somethingPending() bool {
 	for _, s := range e.recv {
 		if s.cq.Pending() {

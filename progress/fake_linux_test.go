@@ -60,8 +60,8 @@ func (d *fakeDevice) ring() {
 type fakeCQ struct {
 	dev *fakeDevice
 
-	polls, arms atomic.Int64
-	pending     atomic.Int64
+	polls, arms, looks atomic.Int64
+	pending            atomic.Int64
 
 	mu    sync.Mutex
 	queue []verbs.Completion
@@ -98,7 +98,10 @@ func (c *fakeCQ) Poll(out []verbs.Completion) int {
 }
 
 // Pending implements verbs.CQ.
-func (c *fakeCQ) Pending() bool { return c.pending.Load() != 0 }
+func (c *fakeCQ) Pending() bool {
+	c.looks.Add(1)
+	return c.pending.Load() != 0
+}
 
 // Arm implements verbs.CQ.
 func (c *fakeCQ) Arm(ev verbs.Event) bool {
@@ -143,7 +146,7 @@ func newBench(t testing.TB, c Config) *bench {
 	b := &bench{Engine: e, t: t, dev: newFakeDevice(t), waiters: map[uint64]*Waiter{}}
 	b.cq = b.dev.newCQ()
 	e.Lock()
-	e.AddRecv(b.cq, b.done)
+	e.AddRecv(b.cq, false, b.done)
 	e.Unlock()
 	if err := e.AddDevice(b.dev); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestQuietQueues(t *testing.T) {
 	b := newBench(t, Config{})
 	quiet := b.dev.newCQ()
 	var found []uint64
-	b.AddRecv(quiet, func(c *verbs.Completion) { found = append(found, c.ID) })
+	b.AddRecv(quiet, false, func(c *verbs.Completion) { found = append(found, c.ID) })
 	pass := func(n int) {
 		b.Lock()
 		defer b.Unlock()
@@ -82,8 +82,8 @@ func TestNeedSends(t *testing.T) {
 	one, two := b.dev.newCQ(), b.dev.newCQ()
 	var got []uint64
 	note := func(c *verbs.Completion) { got = append(got, c.ID) }
-	b.AddSend(one, note)
-	b.AddSend(two, note)
+	b.AddSend(one, false, note)
+	b.AddSend(two, false, note)
 	b.Lock()
 	defer b.Unlock()
 	one.push(completion(1))
@@ -101,10 +101,10 @@ func TestNeedSends(t *testing.T) {
 	if n := b.Drain(b.cq); n != 0 {
 		t.Errorf("drained %d of a queue that was not added", n)
 	}
-	b.NeedSends(2)
-	b.NeedSends(-1)
+	b.NeedSends(one, 2)
+	b.NeedSends(one, -1)
 	b.Poll()
-	b.NeedSends(-1)
+	b.NeedSends(one, -1)
 	b.Poll()
 	if polls() != [2]int64{1, 2} {
 		t.Errorf("polls with a need of one, and then of none: %v", polls())
@@ -123,7 +123,7 @@ func TestDrainWithin(t *testing.T) {
 	b := newBench(t, Config{})
 	send := b.dev.newCQ()
 	seen := map[uint64]int{}
-	b.AddSend(send, func(c *verbs.Completion) {
+	b.AddSend(send, false, func(c *verbs.Completion) {
 		id := c.ID
 		b.Drain(send)
 		seen[id]++
@@ -135,7 +135,7 @@ func TestDrainWithin(t *testing.T) {
 		send.push(completion(i))
 	}
 	b.Drain(send)
-	b.NeedSends(1)
+	b.NeedSends(send, 1)
 	b.Poll()
 	for send.Pending() {
 		b.Poll()

@@ -124,11 +124,12 @@ func (e *Engine) disarmOnChannels() {
 func (e *Engine) armAll(ev verbs.Event) bool {
 	again := false
 	for _, s := range e.recv {
-		s.skip = 0
+		s.next()
 		again = s.cq.Arm(ev) || again
 	}
 	if e.needs > 0 || len(e.pending) > 0 || ev == verbs.None {
 		for _, s := range e.send {
+			s.next()
 			again = s.cq.Arm(ev) || again
 		}
 	}

@@ -72,7 +72,7 @@ func TestKicks(t *testing.T) {
 		{"NeedSends", func(_ *testing.T, b *bench, g *waiting) {
 			// Send queues are armed from the next sleep on.
 			b.Lock()
-			b.NeedSends(1)
+			b.NeedSends(b.send[0].cq, 1)
 			b.Posted()
 			b.Unlock()
 			send := b.send[0].cq.(*fakeCQ)
@@ -82,7 +82,7 @@ func TestKicks(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			b := newBench(t, Config{})
-			b.AddSend(b.dev.newCQ(), b.done)
+			b.AddSend(b.dev.newCQ(), false, b.done)
 			for range 3 {
 				g := b.wait(context.Background(), 1, 1)
 				b.sleeping()
@@ -103,7 +103,7 @@ func TestKicks(t *testing.T) {
 func TestSleepArmsSends(t *testing.T) {
 	b := newBench(t, Config{})
 	send := b.dev.newCQ()
-	b.AddSend(send, b.done)
+	b.AddSend(send, false, b.done)
 	g := b.wait(context.Background(), 1, 1)
 	b.sleeping()
 	if send.armedFor() != verbs.None {
@@ -131,7 +131,7 @@ func TestSleepArmsSends(t *testing.T) {
 func TestSleepsWhileFull(t *testing.T) {
 	b := newBench(t, Config{})
 	send := b.dev.newCQ()
-	b.AddSend(send, func(*verbs.Completion) {})
+	b.AddSend(send, false, func(*verbs.Completion) {})
 	send.push(completion(8))
 	f := &flusher{}
 	b.Lock()

@@ -6,7 +6,7 @@ import "github.com/verbena-mpi/verbena/verbs"
 type Layer struct {
 	dev   verbs.Device
 	cache *cache    // nil where registering costs nothing
-	needs func(int) // progress.Engine.NeedSends
+	needs func(int) // eager.Layer.NeedSends
 	byte  []byte    // stands for the memory of empty messages
 	pulls []*Pull   // reads in flight, by work request
 	free  []int

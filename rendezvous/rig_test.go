@@ -105,7 +105,7 @@ func newRig(t testing.TB, n int, cfg sim.Config) *rig {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.layer = New(a.dev, func(n int) { a.needs += n; eng.NeedSends(n) })
+		a.layer = New(a.dev, func(n int) { a.needs += n; a.eager.NeedSends(n) })
 		r.ranks = append(r.ranks, a)
 	}
 	for i, a := range r.ranks {

@@ -112,6 +112,8 @@ type Attr struct {
 	// Registration says that Register costs time, so that a cache of
 	// registrations is worth having.
 	Registration bool
+	// SlowLook says that Pending, or a Poll that finds nothing, makes a system call.
+	SlowLook bool
 }
 
 // Access says what peers may do with registered memory.
@@ -209,8 +211,9 @@ type CQ interface {
 	// It moves the device along (it serves peers' reads, for one).
 	Poll(c []Completion) int
 
-	// Pending says whether Poll may find something. It is cheap, and never
-	// says no for long when there is something.
+	// Pending says whether Poll may find something. It is cheap, unless
+	// Attr.SlowLook says otherwise, and never says no for long when there is
+	// something.
 	Pending() bool
 
 	// Arm asks for a wake-up (see Device.WakeFDs) at the next event of the
