@@ -62,7 +62,7 @@ func FromFile(path string) (Secret, error) {
 // tooOpen is why a mode is refused. A file that belongs to the superuser may be read
 // by a group of this process's: so it comes to one that runs as another user.
 func tooOpen(mode fs.FileMode, roots, weAreRoot bool) string {
-	const wanted = "chmod 600 it (for a secret that Kubernetes mounts: defaultMode: 0400)"
+	const wanted = "chmod 600 it (for a secret that Kubernetes mounts: defaultMode: 0400, or 0440 with runAsUser and fsGroup)"
 	switch perm := mode.Perm(); {
 	case perm&0o006 != 0:
 		return "others can read or change it: " + wanted
