@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,6 +21,9 @@ func (v *supervisor) newHosts() {
 			h.ranks = append(h.ranks, v.ranks[rank])
 		}
 		v.hosts = append(v.hosts, h)
+	}
+	if v.spec.Input.reaches(0) && v.ranks[0].host != nil {
+		v.prompts = terminal(os.Stdin) && terminal(os.Stdout)
 	}
 	for i, h := range v.hosts {
 		if p := i/v.spec.FanOut - 1; p >= 0 {
@@ -57,6 +61,7 @@ func (v *supervisor) meetHosts() error {
 		if err != nil {
 			return named(h, err)
 		}
+		demote(s.pid, v.crew.realtime)
 		v.log.Debugf("%s: pid %d is to start its agent", h.name, s.pid)
 		h.way = newWay(s.conn, s.errs, s.ended, func() { v.crew.reaper.killStarter(s.pid) })
 		spec := v.agentSpec(h)

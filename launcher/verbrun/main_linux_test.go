@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,7 +54,41 @@ func (b *buffer) Write(p []byte) (int, error) {
 func (b *buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.b.String()
+	return strings.NewReplacer(" on "+otherHosts[0], "", " on "+otherHosts[1], "").Replace(b.b.String())
+}
+
+// otherHosts are two that aren't this one, and have no names to look up.
+var otherHosts = [2]string{"198.51.100.1", "198.51.100.2"}
+
+// onOthers: ranks run on other hosts, so called (TestOnOtherHosts).
+func onOthers() bool { return os.Getenv("VERBRUN_TEST_HOSTS") != "" }
+
+// elsewhere are flags for ranks on other hosts, if that is where they are to be.
+func elsewhere(t *testing.T, args []string) []string {
+	t.Helper()
+	if !onOthers() || len(args) == 0 || args[0] == "info" {
+		return nil
+	}
+	return []string{"--host", strings.Join(otherHosts[:], ","), "--launch-agent", agentScript(t)}
+}
+
+// launchers is how many processes are not ranks: two here, and two on each other host.
+func launchers() int {
+	if onOthers() {
+		return 2 + 2*len(otherHosts)
+	}
+	return 2
+}
+
+// agentScript is a launch agent that runs commands on this host.
+func agentScript(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "agent")
+	// As a login shell that greets first, and doesn't end its line.
+	if err := os.WriteFile(name, []byte("#!/bin/sh\necho welcome to $1; printf 'have fun'\nexec /bin/sh -c \"$2\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // job is one verbrun, running.
@@ -72,7 +107,7 @@ var tokens atomic.Int64
 func prepare(t *testing.T, env []string, args ...string) *job {
 	t.Helper()
 	j := &job{t: t, token: fmt.Sprintf("VERBRUN_TEST_TOKEN=%d.%d", os.Getpid(), tokens.Add(1)), tmp: t.TempDir()}
-	j.cmd = &exec.Cmd{Path: self(), Args: append([]string{"verbrun"}, args...)}
+	j.cmd = &exec.Cmd{Path: self(), Args: slices.Concat([]string{"verbrun"}, elsewhere(t, args), args)}
 	j.cmd.Env = append(append(os.Environ(), "TMPDIR="+j.tmp, j.token), env...)
 	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.err
 	j.cmd.WaitDelay = 5 * time.Second

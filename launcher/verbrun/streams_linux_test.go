@@ -199,7 +199,7 @@ func TestSlowReader(t *testing.T) {
 	j.unread(r)
 	// Longer than the graces that follow: it still waits.
 	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if n := len(j.processes()); n != 2 {
+		if n := len(j.processes()); n != launchers() {
 			t.Fatalf("%d processes of the launcher", n)
 		}
 	}
@@ -218,7 +218,7 @@ func (j *job) unread(r *os.File) {
 	fds := []unix.PollFd{{Fd: int32(r.Fd()), Events: unix.POLLIN}}
 	j.until("output, and the ranks' end", func() bool {
 		n, _ := unix.Poll(fds, 0)
-		return n == 1 && len(j.processes()) == 2
+		return n == 1 && len(j.processes()) == launchers()
 	})
 }
 
