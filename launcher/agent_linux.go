@@ -30,7 +30,9 @@ type agent struct {
 	crew    *crew
 	remotes map[int]*proxy // by rank
 	log     *logrus.Logger
-	home    string // a folder for what was sent, or ""
+	home    string     // a folder for what was sent
+	files   []string   // where those of the job are here
+	got     chan error // the missing ones have come, or not
 
 	answers *gob.Encoder
 
@@ -59,7 +61,7 @@ func agentMain(o agentOptions) int {
 	_ = os.WriteFile("/proc/self/comm", []byte(agentName), 0)
 	dropSignals()
 	a := &agent{
-		said: make(chan toAgent), remotes: map[int]*proxy{}, log: logrus.New(), home: o.home,
+		said: make(chan toAgent), remotes: map[int]*proxy{}, log: logrus.New(), home: o.home, got: make(chan error, 1),
 		streams: map[streamKind]map[int]*yamux.Stream{}, came: make(chan struct{}),
 	}
 	a.crew = &crew{reaper: newReaper(), log: a.log}
@@ -100,11 +102,26 @@ func stdioConn() (*duplex, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := makeRaw(agentOutput); err != nil {
+		return nil, err
+	}
 	out, err := polled(agentOutput, "standard output")
 	if err != nil {
 		return nil, err
 	}
 	return &duplex{in, in, out}, nil
+}
+
+// makeRaw lets all bytes pass, if a file is a terminal: srun may have made it one.
+func makeRaw(fd int) error {
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return nil
+	}
+	t.Oflag &^= unix.OPOST
+	t.Iflag &^= unix.BRKINT | unix.ICRNL | unix.INLCR | unix.IGNCR | unix.ISTRIP | unix.IXON | unix.PARMRK
+	t.Lflag &^= unix.ECHO | unix.ICANON | unix.ISIG | unix.IEXTEN
+	return os.NewSyscallError("ioctl", unix.IoctlSetTermios(fd, unix.TCSETS, t))
 }
 
 func (d *duplex) Write(p []byte) (int, error) { return d.out.Write(p) }
@@ -211,6 +228,13 @@ func (a *agent) loop() {
 			for _, b := range a.crew.reaper.take() {
 				a.report(b, 0)
 			}
+		case err := <-a.got:
+			a.answer(func() (fromAgent, error) {
+				if err != nil {
+					return fromAgent{}, err
+				}
+				return a.check()
+			})
 		case <-kill:
 			a.crew.kill()
 		case <-none:
@@ -287,7 +311,5 @@ func (a *agent) clean() {
 	case <-time.After(dismissLimit / 2):
 	}
 	sweepOrphans()
-	if a.home != "" {
-		_ = os.RemoveAll(a.home)
-	}
+	_ = os.RemoveAll(a.home)
 }

@@ -2,12 +2,11 @@ package launcher
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -33,7 +32,7 @@ func init() {
 // agentOptions are an agent's arguments, as name=value.
 type agentOptions struct {
 	patience time.Duration // how long the supervisor may be silent
-	home     string        // the folder that this program was copied to, or ""
+	home     string        // a folder for copies, made when needed; one of this program is there, perhaps
 	sum      []byte        // of the program, if it is a copy
 }
 
@@ -86,9 +85,10 @@ func agentKeeper(o agentOptions) int {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	dropSignals()
-	if o.home != "" {
-		defer func() { _ = os.RemoveAll(o.home) }()
+	if o.home == "" {
+		o.home = filepath.Join(os.TempDir(), "verbrun-agent-"+strconv.Itoa(os.Getpid())+"-"+token())
 	}
+	defer func() { _ = os.RemoveAll(o.home) }()
 	if len(o.sum) > 0 {
 		if sum, err := fileSum("/proc/self/exe"); err != nil || !bytes.Equal(sum, o.sum) {
 			fmt.Printf("\n%s%sthe copy of verbrun differs from what was sent\n", markerLine, markerFailed)
@@ -104,18 +104,4 @@ func agentKeeper(o agentOptions) int {
 	_ = cmd.Wait()
 	sweepOrphans()
 	return cmd.ProcessState.ExitCode()
-}
-
-// fileSum is the SHA-256 of a file.
-func fileSum(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return nil, err
-	}
-	return h.Sum(nil), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,11 +16,26 @@ func (a *agent) prepare() (fromAgent, error) {
 	if a.bound, err = newBinding(len(a.spec.Ranks), a.spec.Bind); err != nil {
 		return fromAgent{}, err
 	}
-	ready := agentReady{}
+	missing, err := a.gather()
+	if err != nil {
+		return fromAgent{}, err
+	}
+	if len(missing) > 0 {
+		go func() { a.got <- a.receive(missing) }()
+		return fromAgent{Ready: &agentReady{Missing: missing}}, nil
+	}
+	return a.check()
+}
+
+// check looks at programs and folders, when all files are here.
+func (a *agent) check() (fromAgent, error) {
 	here := os.Environ()
 	for i, p := range a.spec.Parts {
 		q := p.Part
 		q.Env = hostEnv(q.Env, q.Own, here, a.spec.Account, isDir)
+		if p.File >= 0 {
+			q.Program.File = a.files[p.File]
+		}
 		a.parts = append(a.parts, q)
 		if !a.runs(i) {
 			continue
@@ -31,6 +47,7 @@ func (a *agent) prepare() (fromAgent, error) {
 			return fromAgent{}, err
 		}
 	}
+	ready := agentReady{}
 	for i := range a.spec.Ranks {
 		ready.Where = append(ready.Where, a.bound.where(i))
 	}
@@ -106,7 +123,11 @@ func (a *agent) start() (fromAgent, error) {
 	given := func(r *rank) (*os.File, []string, error) {
 		r.link = newLink()
 		stdin, err := a.remotes[r.id].stdin(a.spec.Return)
-		return stdin, r.link.env(a.spec.Job), err
+		env := r.link.env(a.spec.Job)
+		if slices.ContainsFunc(a.spec.Files, func(f sentFile) bool { return f.Named }) {
+			env = append(env, preloadEnv+"="+a.preloaded())
+		}
+		return stdin, env, err
 	}
 	err := a.crew.start(a.bound, a.parts, a.spec.Size, given)
 	if err != nil {

@@ -32,6 +32,7 @@ type agentSpec struct {
 	Size    int
 	Ranks   []agentRank // ascending
 	Parts   []agentPart
+	Files   []sentFile
 	Bind    Bind
 	Account bool // the host has another user than we are
 	Return  bool // the supervisor wants to know how much of its input a rank has read
@@ -46,8 +47,7 @@ type agentRank struct {
 // agentPart is a part, found on the supervisor's host.
 type agentPart struct {
 	Part part
-	Sum  []byte // of the program, if the file must have these contents; else nil
-	Copy bool   // the program is to be a copy of the supervisor's
+	File int // its program, among Files; -1: what has its name there
 }
 
 // toAgent is a message to an agent: one of its fields is set.
@@ -86,7 +86,7 @@ type fromAgent struct {
 // agentReady: all has been checked, the ranks can be started.
 type agentReady struct {
 	Where   []string // on which cores each rank will run
-	Missing []int    // parts whose program must be sent first
+	Missing []int    // files that must be sent first; then it says again that it is ready
 }
 
 // agentRefusal is an Error.
@@ -115,7 +115,7 @@ const (
 	streamIn
 	streamPMI
 	streamControl
-	streamProgram // a copy of a part's program
+	streamFile // one that is sent
 	streamStarter
 	streamStarterErr
 )

@@ -17,7 +17,7 @@ const buildLimit = 30 * time.Minute
 // go's own temporary files are too. A package of several parts is built once.
 func (v *supervisor) build() error {
 	bin, work := filepath.Join(v.spec.TempDir, "bin"), filepath.Join(v.spec.TempDir, "work")
-	for _, d := range []string{v.spec.TempDir, bin, work} {
+	for _, d := range []string{bin, work} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			return fail(StatusInternal, "%w", err)
 		}

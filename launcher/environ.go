@@ -46,7 +46,7 @@ func environ(base []string, at position) []string {
 // foreign: verbrun may itself have been started by a launcher, or by a rank.
 func foreign(name string) bool {
 	switch name {
-	case "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "VERBENA_OWN_CORE", control.Env:
+	case "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "VERBENA_OWN_CORE", preloadEnv, control.Env:
 		return true
 	}
 	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_")

@@ -30,7 +30,7 @@ func Run(ctx context.Context, j Job) (Result, error) {
 			return none, err
 		}
 	}
-	if s.builds() {
+	if s.builds() || len(s.Preload) > 0 {
 		s.TempDir = filepath.Join(os.TempDir(), "verbrun-"+strconv.Itoa(os.Getpid())+"-"+token())
 		defer func() { _ = os.RemoveAll(s.TempDir) }()
 	}

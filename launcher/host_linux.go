@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -50,8 +51,8 @@ type way struct {
 }
 
 // newWay begins to read what the starter says.
-func newWay(conn io.ReadWriteCloser, errs io.ReadCloser, ended chan syscall.WaitStatus, stop func()) *way {
-	w := &way{conn: conn, ended: ended, stop: stop, words: &starterWords{ended: make(chan struct{})}}
+func newWay(r reach, conn io.ReadWriteCloser, errs io.ReadCloser, ended chan syscall.WaitStatus, stop func()) *way {
+	w := &way{conn: conn, ended: ended, stop: stop, words: &starterWords{idle: r.idle, ended: make(chan struct{})}}
 	go w.words.read(errs)
 	return w
 }
@@ -67,6 +68,7 @@ type hostEvent struct {
 const (
 	agentLimit = 30 * time.Second // from the start of a starter to a new agent's answer
 	checkLimit = 30 * time.Second // for its looking at programs and folders
+	sendLimit  = 5 * time.Minute  // for a copy of this program
 	startLimit = 60 * time.Second // for starting the ranks of a host
 	orderRoom  = 1024
 )
@@ -133,8 +135,11 @@ func (v *supervisor) greet(h *host, spec *agentSpec) (msgs *yamux.Stream, err er
 	if !late.Stop() {
 		return nil, fail(StatusHost, "%s: no answer from the agent within %v: is verbrun at %s there?%s", h.name, agentLimit, v.spec.Self, h.way.words.last())
 	}
+	if err == nil && said == markerSend {
+		said, err = v.sendSelf(h, in)
+	}
 	if err != nil {
-		return nil, v.unreached(h, err)
+		return nil, v.unreached(h, err, skipped)
 	}
 	if err := v.checkMarker(h, said); err != nil {
 		return nil, err
@@ -159,6 +164,25 @@ func (v *supervisor) greet(h *host, spec *agentSpec) (msgs *yamux.Stream, err er
 		return nil, v.gone(h)
 	}
 	return msgs, nil
+}
+
+// sendSelf sends this program to a shell that has asked for it, and reads what its
+// agent says then.
+func (v *supervisor) sendSelf(h *host, in *bufio.Reader) (said string, err error) {
+	late := time.AfterFunc(sendLimit, func() { _ = h.way.conn.Close() })
+	defer late.Stop()
+	f, err := os.Open(v.self.Path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	v.log.Debugf("%s: sending a copy of verbrun", h.name)
+	_, werr := io.Copy(struct{ io.Writer }{h.way.conn}, f)
+	said, _, err = readMarker(in)
+	if err != nil {
+		err = errors.Join(err, werr)
+	}
+	return said, err
 }
 
 // buffered is a connection of which something was read already.

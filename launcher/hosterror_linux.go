@@ -34,13 +34,16 @@ func (v *supervisor) checkMarker(h *host, said string) error {
 	return fail(StatusHost, "%s: unexpected answer %q from the agent", h.name, said)
 }
 
-// unreached is why there is no agent: its starter knows.
-func (v *supervisor) unreached(h *host, err error) error {
+// unreached is why there is no agent: its starter knows, or what came instead.
+func (v *supervisor) unreached(h *host, err error, instead []byte) error {
 	if h.parent != nil && h.parent.session != nil && h.parent.session.IsClosed() {
 		return fail(StatusHost, "%s: it was to be reached through %s, which is gone", h.name, h.parent.name)
 	}
 	status, ok := h.way.end()
 	words := h.way.words.last()
+	if lines := strings.Split(strings.TrimSpace(string(instead)), "\n"); words == "" && lines[0] != "" {
+		words = ": " + strings.TrimSpace(lines[len(lines)-1])
+	}
 	switch how := v.spec.Reach.name(); {
 	case !ok && errors.Is(err, io.EOF):
 		return fail(StatusHost, "%s: %s closed the connection before the agent answered%s", h.name, how, words)
@@ -96,7 +99,8 @@ func (w *way) end() (syscall.WaitStatus, bool) {
 type starterWords struct {
 	mu    sync.Mutex
 	kept  []string
-	print func(line string) // nil: keep
+	idle  func(line string) bool // it is of no interest
+	print func(line string)      // nil: keep
 	ended chan struct{}
 }
 
@@ -121,6 +125,9 @@ func (w *starterWords) read(r io.ReadCloser) {
 func (w *starterWords) line(s string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.idle(s) {
+		return
+	}
 	if w.print != nil {
 		w.print(s)
 		return

@@ -36,7 +36,7 @@ func (v *supervisor) newHosts() {
 func (v *supervisor) agentSpec(h *host) *agentSpec {
 	s := &agentSpec{
 		Host: h.name, Index: slices.Index(v.hosts, h), Job: v.name, Size: len(v.ranks), Bind: v.spec.Bind, Account: h.User != "",
-		Verbose: v.spec.Verbose, Return: v.returns(),
+		Verbose: v.spec.Verbose, Return: v.returns(), Files: v.sent,
 	}
 	for _, r := range h.ranks {
 		s.Ranks = append(s.Ranks, agentRank{ID: r.id, Part: r.app, Input: v.spec.Input.reaches(r.id)})
@@ -45,7 +45,7 @@ func (v *supervisor) agentSpec(h *host) *agentSpec {
 		if p.Dir == "" {
 			p.Dir = v.spec.Dir
 		}
-		s.Parts = append(s.Parts, agentPart{Part: p})
+		s.Parts = append(s.Parts, agentPart{Part: p, File: v.sentIndex(&p)})
 	}
 	return s
 }
@@ -63,7 +63,7 @@ func (v *supervisor) meetHosts() error {
 		}
 		demote(s.pid, v.crew.realtime)
 		v.log.Debugf("%s: pid %d is to start its agent", h.name, s.pid)
-		h.way = newWay(s.conn, s.errs, s.ended, func() { v.crew.reaper.killStarter(s.pid) })
+		h.way = newWay(v.spec.Reach, s.conn, s.errs, s.ended, func() { v.crew.reaper.killStarter(s.pid) })
 		spec := v.agentSpec(h)
 		go v.connect(h, spec)
 	}
@@ -128,6 +128,8 @@ func (v *supervisor) greeted(e hostEvent) error {
 		return e.err
 	case m.Refused != nil:
 		return fail(m.Refused.Status, "%s: %s", h.name, m.Refused.Text)
+	case m.Ready != nil && len(m.Ready.Missing) > 0:
+		go v.send(h, m.Ready.Missing)
 	case m.Ready != nil:
 		h.up, h.where = true, m.Ready.Where
 		h.way.words.passOn(func(line string) { fmt.Fprintf(v.stderr, "%s: %s\n", h.name, line) })
@@ -165,7 +167,7 @@ func (v *supervisor) connectThrough(parent, h *host, spec *agentSpec) {
 		v.hostSays(hostEvent{h: h, err: fail(StatusHost, "%s: it was to be reached through %s: %w", h.name, parent.name, err)})
 		return
 	}
-	w := newWay(nested{conn}, errs, make(chan syscall.WaitStatus, 1), func() { _ = nested{conn}.Close() })
+	w := newWay(v.spec.Reach, nested{conn}, errs, make(chan syscall.WaitStatus, 1), func() { _ = nested{conn}.Close() })
 	parent.mu.Lock()
 	parent.calls[id] = w
 	parent.mu.Unlock()
@@ -175,8 +177,8 @@ func (v *supervisor) connectThrough(parent, h *host, spec *agentSpec) {
 }
 
 func (v *supervisor) starterArgv(h *host) []string {
-	o := agentOptions{patience: v.spec.patience()}
-	return v.spec.Reach.argv(h.Host, agentCommand(v.spec.Self, o.args()))
+	o := agentOptions{patience: v.spec.patience(), sum: v.self.Sum}
+	return v.spec.Reach.argv(h.Host, agentCommand(v.spec.Self, v.self.Size, o.args()))
 }
 
 // named is an error with its host's name.

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,5 +63,4 @@ func TestHosts(t *testing.T) {
 	if after := descriptors(t); after != before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
-	_ = context.Background
 }

@@ -222,6 +222,9 @@ func (j *Job) spec(ctx context.Context) (s spec, err error) {
 		}
 		s.Parts = append(s.Parts, r)
 	}
+	if s.Preload, err = statPreload(j.Preload); err != nil {
+		return s, err
+	}
 	if s.Plan, err = j.plan(ctx); err != nil {
 		return s, err
 	}

@@ -28,6 +28,12 @@ func (r reach) name() string {
 // connectLimit is how long ssh may try to reach a host.
 const connectLimit = 10 * time.Second
 
+// idle says whether what a starter says is no news.
+func (r reach) idle(line string) bool {
+	// The flag is for clusters that do.
+	return r.name() == "srun" && strings.HasSuffix(line, "cluster configuration lacks support for cpu binding")
+}
+
 // argv is what runs a command on a host.
 //
 //	ssh [-o OPTION]… [-p PORT] -- [USER@]HOST COMMAND
@@ -41,6 +47,7 @@ func (r reach) argv(h hostlist.Host, command []string) []string {
 		return append([]string{
 			"srun", "--nodes=1", "--ntasks=1", "--nodelist=" + h.Name, "--overlap", "--mpi=none",
 			"--cpu-bind=none", "--mem=0", "--quiet",
+			"--unbuffered", // or it keeps what isn't a line; the agent gets a terminal then
 		}, command...)
 	}
 	argv := strings.Fields(r.Agent)
@@ -68,13 +75,30 @@ func (r reach) argv(h hostlist.Host, command []string) []string {
 // agentArg is the first argument of a program that is to be an agent.
 const agentArg = "verbena-agent"
 
-// agentScript starts an agent: one line without single quotes, backslashes and
+// A script that starts an agent is one line without single quotes, backslashes and
 // exclamation marks, which login shells quote differently.
-const agentScript = `if test -f "$0" && test -x "$0"; then exec "$0" "$@"; fi; ` +
-	`if test -e "$0"; then echo "` + markerLine + markerDenied + `"; exit 126; fi; ` +
-	`echo "` + markerLine + markerMissing + `"; exit 127`
+const (
+	scriptStart = `if test -f "$0" && test -x "$0"; then exec "$0" "$@"; fi; `
 
-// agentCommand is what the other host is to run.
-func agentCommand(program string, args []string) []string {
-	return append([]string{"/bin/sh", "-c", agentScript, program, agentArg}, args...)
+	scriptRefuse = `if test -e "$0"; then echo "` + markerLine + markerDenied + `"; exit 126; fi; ` +
+		`echo "` + markerLine + markerMissing + `"; exit 127`
+
+	// scriptCopy makes a copy of SIZE bytes, which come when it says so.
+	scriptCopy = `umask 077; d=$(mktemp -d "${TMPDIR:-/tmp}/verbrun-XXXXXXXXXX") || ` +
+		`{ echo "` + markerLine + markerFailed + `there is no folder for a copy of verbrun"; exit 1; }; ` +
+		`echo "` + markerLine + markerSend + `"; ` +
+		`if head -c SIZE >"$d/verbrun" && test $(wc -c <"$d/verbrun") -eq SIZE && chmod 700 "$d/verbrun"; ` +
+		`then "$d/verbrun" "$@" "home=$d"; s=$?; ` +
+		`else echo "` + markerLine + markerFailed + `verbrun could not be copied to $d"; s=1; fi; ` +
+		`rm -rf "$d"; exit $s`
+)
+
+// agentCommand is what the other host is to run: the program, or, if it isn't there
+// and copy is more than 0, a copy of that size.
+func agentCommand(program string, copy int64, args []string) []string {
+	script := scriptStart + scriptRefuse
+	if copy > 0 {
+		script = scriptStart + strings.ReplaceAll(scriptCopy, "SIZE", strconv.FormatInt(copy, 10))
+	}
+	return append([]string{"/bin/sh", "-c", script, program, agentArg}, args...)
 }

@@ -27,6 +27,9 @@ func (v *supervisor) start() error {
 		v.ranks = append(v.ranks, r)
 	}
 	v.newHosts()
+	if err := v.collect(); err != nil {
+		return err
+	}
 	for _, r := range v.ranks {
 		if r.host == nil {
 			v.crew.ranks = append(v.crew.ranks, r)
@@ -70,7 +73,11 @@ func (v *supervisor) reportBindings(bound *binding) {
 func (v *supervisor) given(r *rank) (stdin *os.File, env []string, err error) {
 	r.link = newLink()
 	stdin, err = v.stdinFor(r)
-	return stdin, r.link.env(v.name), err
+	env = r.link.env(v.name)
+	if v.preloaded != "" {
+		env = append(env, preloadEnv+"="+v.preloaded)
+	}
+	return stdin, env, err
 }
 
 // direct says where a rank's output goes.

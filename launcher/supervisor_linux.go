@@ -82,18 +82,21 @@ type supervisor struct {
 	server *pmi.Server
 	done   chan struct{} // closed when the loop has ended
 
-	orders  chan order // closed when the front has gone
-	pmi     chan pmiEvent
-	links   chan linkEvent
-	agents  chan hostEvent
-	early   []hostEvent // before all ranks had been started
-	vacant  bool        // no process of the job is left on this host
-	look    int         // the number of the last question to all hosts
-	taken   int64       // by rank 0, on another host, of our standard input; -1: not known
-	read    int64       // of our standard input; the feeding goroutine's until fed is closed
-	fed     chan struct{}
-	copying sync.WaitGroup
-	copied  chan struct{} // closed when all streams have ended
+	orders    chan order // closed when the front has gone
+	pmi       chan pmiEvent
+	links     chan linkEvent
+	agents    chan hostEvent
+	early     []hostEvent // before all ranks had been started
+	vacant    bool        // no process of the job is left on this host
+	look      int         // the number of the last question to all hosts
+	taken     int64       // by rank 0, on another host, of our standard input; -1: not known
+	self      sentFile    // this program, if it is sent to hosts that lack it
+	sent      []sentFile  // others
+	preloaded string      // the folder with those that the user has named, or ""
+	read      int64       // of our standard input; the feeding goroutine's until fed is closed
+	fed       chan struct{}
+	copying   sync.WaitGroup
+	copied    chan struct{} // closed when all streams have ended
 
 	prompts bool // somebody types, and sees the output
 
@@ -167,7 +170,7 @@ func (v *supervisor) run(dec *gob.Decoder) Result {
 	go v.listen(dec)
 	if v.spec.TempDir != "" {
 		defer func() { _ = os.RemoveAll(v.spec.TempDir) }()
-		if err := v.build(); err != nil {
+		if err := v.fillTempDir(); err != nil {
 			sweepOrphans() // or they would write into the folder while it is removed
 			return v.refuse(err)
 		}
@@ -182,6 +185,17 @@ func (v *supervisor) run(dec *gob.Decoder) Result {
 	v.dismiss()
 	v.giveBack()
 	return v.result()
+}
+
+// fillTempDir makes the job's temporary folder, and builds what is to be built.
+func (v *supervisor) fillTempDir() error {
+	if err := os.Mkdir(v.spec.TempDir, 0o700); err != nil {
+		return fail(StatusInternal, "%w", err)
+	}
+	if v.spec.builds() {
+		return v.build()
+	}
+	return nil
 }
 
 // listen turns what the front says into orders.

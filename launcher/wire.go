@@ -22,10 +22,12 @@ type spec struct {
 	Plan  *plan
 	Reach reach // of other hosts
 
-	FanOut int      // agents that one process starts by itself
-	Self   string   // this program's file
-	Dir    string   // where it was started
-	Env    []string // of builds
+	FanOut int // agents that one process starts by itself
+
+	Preload []string // absolute
+	Self    string   // this program's file
+	Dir     string   // where it was started
+	Env     []string // of builds
 
 	BuildFlags []string
 

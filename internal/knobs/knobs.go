@@ -54,7 +54,7 @@ var Meeting = []Knob{
 }
 
 // given are the names that the launcher gives to ranks.
-var given = []string{"VERBENA_OWN_CORE", "VERBENA_CONTROL"}
+var given = []string{"VERBENA_OWN_CORE", "VERBENA_CONTROL", "VERBENA_PRELOAD"}
 
 // tests are the names that this module's own tests read: docs/TESTING.md.
 var tests = []string{"VERBENA_LONG", "VERBENA_PROGRAMS"}

@@ -134,6 +134,12 @@ const limit = 30 * time.Second
 // wait returns the status. Nothing of the job may be left then.
 func (j *job) wait() int {
 	j.t.Helper()
+	return j.finish(true)
+}
+
+// finish returns the status, and checks, perhaps, that nothing is left.
+func (j *job) finish(clean bool) int {
+	j.t.Helper()
 	stop := time.AfterFunc(limit, func() { _ = j.cmd.Process.Kill() })
 	defer stop.Stop()
 	err := j.cmd.Wait()
@@ -143,7 +149,9 @@ func (j *job) wait() int {
 	if time.Since(j.started) >= limit {
 		j.t.Errorf("%v: not done after %v", j.cmd.Args, limit)
 	}
-	j.clean(2 * time.Second)
+	if clean {
+		j.clean(2 * time.Second)
+	}
 	return j.cmd.ProcessState.ExitCode()
 }
 

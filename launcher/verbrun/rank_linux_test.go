@@ -36,6 +36,13 @@ func asRank(as string) int {
 		return showSignals(arg)
 	case "lines":
 		return writeLines(rank, arg)
+	case "argv": // and the variables A to D
+		var vars []string
+		for _, name := range []string{"A", "B", "C", "D"} {
+			vars = append(vars, name+"="+os.Getenv(name))
+		}
+		fmt.Printf("%d %q %q\n", rank, os.Args[1:], vars)
+		return 0
 	case "sum": // of standard input; this rank waits first, until it is told
 		if arg == strconv.Itoa(rank) {
 			told := make(chan os.Signal, 1)
