@@ -10,7 +10,8 @@ func port(host, rail int) string { return fmt.Sprintf("%c%d", 'p'+rune(rail), ho
 func bridge(rail int) string     { return fmt.Sprintf("br%d", rail) }
 func card(rail int) string       { return fmt.Sprintf("eth%d", rail) }
 
-// cable joins all hosts to the switch, and waits until the last card is up.
+// cable joins all hosts to the switch, and waits until all addresses work: IPv6
+// takes its time to find out that a card is up.
 func (b *Bed) cable() {
 	b.t.Helper()
 	var sw strings.Builder
@@ -23,13 +24,14 @@ func (b *Bed) cable() {
 	}
 	b.do(b.sw, batch(sw.String()))
 	for i, h := range b.hosts {
-		var ip strings.Builder
+		var ip, ready strings.Builder
 		for rail := range b.rails {
 			fmt.Fprintf(&ip, "addr add %v/24 dev %s\n", b.RailAddr(i, rail), card(rail))
 			fmt.Fprintf(&ip, "addr add %v/64 dev %s nodad\n", b.RailAddr6(i, rail), card(rail))
 			fmt.Fprintf(&ip, "link set %s up\n", card(rail))
+			fmt.Fprintf(&ready, "\nuntil ip -6 route get %v | grep -q ^local; do sleep 0.01; done", b.RailAddr6(i, rail))
 		}
-		b.do(h, batch(ip.String()))
+		b.do(h, batch(ip.String())+ready.String())
 	}
 }
 

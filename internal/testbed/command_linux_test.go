@@ -10,18 +10,26 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
-// output is what a command prints that must succeed.
+// output is what a command prints that must succeed, in time.
 func output(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v: %s%s", cmd.Args, err, out, &errs)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	return string(out)
+	overtime := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	if !overtime.Stop() {
+		t.Fatalf("%v: not done after %v: %s%s", cmd.Args, limit, &out, &errs)
+	}
+	if err != nil {
+		t.Fatalf("%v: %v: %s%s", cmd.Args, err, &out, &errs)
+	}
+	return out.String()
 }
 
 // Arguments, environment, folder, streams and further files arrive as they are.

@@ -59,12 +59,14 @@ func (b *Bed) spaces(t *testing.T) map[string]bool {
 // When a test has ended nothing of its bed is left: no process, namespace, mount
 // or file.
 func TestNothingLeft(t *testing.T) {
+	Need(t, "hosts", "sshd", "slurm")
 	mounts := read(t, "/proc/self/mountinfo")
 	var spaces map[string]bool
 	var dir string
 	t.Run("bed", func(t *testing.T) {
 		b := New(t, 2, Rails(2))
 		b.SSH()
+		b.Slurm()
 		spaces, dir = b.spaces(t), b.dir
 		// What a job may leave behind: a daemon, and what reaches into a host.
 		output(t, b.Command(0, "ssh", "h1", "setsid sleep 1000 >/dev/null 2>&1 & touch /dev/shm/left /run/left"))
@@ -90,6 +92,7 @@ func TestKilled(t *testing.T) {
 	if os.Getenv(env) != "" {
 		b := New(t, 2)
 		b.SSH()
+		b.Slurm()
 		if err := b.Command(1, "sleep", "1000").Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +103,7 @@ func TestKilled(t *testing.T) {
 		_, _ = fmt.Println("ready")
 		select {} // until it is killed
 	}
-	Need(t, "hosts", "sshd")
+	Need(t, "hosts", "sshd", "slurm")
 	cmd := exec.Command("/proc/self/exe", "-test.run", "^TestKilled$", "-test.timeout", "60s")
 	cmd.Env = append(os.Environ(), env+"="+strconv.Itoa(os.Getpid()))
 	out, err := cmd.StdoutPipe()

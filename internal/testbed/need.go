@@ -92,3 +92,13 @@ func program(name string) (string, error) {
 	}
 	return path, err
 }
+
+// program is where a program is that Need has found.
+func (b *Bed) program(name string) string {
+	b.t.Helper()
+	path, err := program(name)
+	if err != nil {
+		b.t.Fatalf("testbed: %v", err)
+	}
+	return path
+}

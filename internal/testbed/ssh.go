@@ -27,10 +27,7 @@ User root
 func (b *Bed) SSH() {
 	b.t.Helper()
 	Need(b.t, "sshd")
-	daemon, err := program("sshd")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	daemon := b.program("sshd")
 	if err := os.Mkdir(b.path("ssh"), 0o755); err != nil {
 		b.t.Fatal(err)
 	}
@@ -49,7 +46,7 @@ func (b *Bed) SSH() {
 	b.write("ssh/sshd_config", "HostKey /etc/ssh/host_key\nAuthorizedKeysFile /etc/ssh/key.pub\nStrictModes no\n"+
 		"UsePAM no\nPasswordAuthentication no\nUseDNS no\nPidFile none\nMaxStartups 100\n")
 	for i, h := range b.hosts {
-		b.do(h, fmt.Sprintf("mkdir -p /etc/ssh /run/sshd && mount --bind %s /etc/ssh && %s -f /etc/ssh/sshd_config -E %s",
+		b.do(h, fmt.Sprintf("mkdir -p /run/sshd && mount --bind %s /etc/ssh && %s -f /etc/ssh/sshd_config -E %s",
 			quote(b.path("ssh")), daemon, quote(b.path(Name(i)+".sshd.log"))))
 	}
 	for i := range b.hosts {
