@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
 )
 
 // accept takes what comes in, until the contacts are closed.
@@ -106,22 +107,41 @@ func (t *contacts) greet(g *guest) {
 		return
 	}
 	w.from = from
-	switch a := t.decide(ctx, w); {
-	case m.reply(a) != nil || a != answerOK:
-	default:
-		if l, err := t.link(m, w, false); err == nil {
-			t.counts.accepted.Add(1)
-			t.take(l)
+	a := t.decide(ctx, w)
+	fd := -1
+	if a == answerOK {
+		if fd, err = copyFD(g); err != nil {
+			a = answerBusy
 		}
 	}
+	if a == answerClosing && t.silent.Load() {
+		return
+	}
+	if err := m.reply(a); err != nil || a != answerOK {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+		return
+	}
+	t.counts.accepted.Add(1)
+	t.take(t.link(m, w, false, fd))
 }
 
 // hear reads a peer's hello. When the contacts are closed it has a moment to come, so
 // that it can be answered.
 func (t *contacts) hear(m *meeting) (want, error) {
-	stop := context.AfterFunc(t.ctx, func() { _ = m.conn.SetDeadline(time.Now().Add(t.cfg.Timeout / 16)) })
+	stop := context.AfterFunc(t.ctx, func() { _ = m.conn.SetDeadline(t.lastMoment()) })
 	defer stop()
 	return m.hear()
+}
+
+// lastMoment is until when a peer can still say what it wants, once the contacts are
+// closed.
+func (t *contacts) lastMoment() time.Time {
+	if t.silent.Load() {
+		return time.Unix(1, 0)
+	}
+	return time.Now().Add(t.cfg.Timeout / 16)
 }
 
 func (t *contacts) decide(ctx context.Context, w want) answer {

@@ -33,7 +33,8 @@ type contacts struct {
 	ctx      context.Context // ends with the contacts
 	cancel   context.CancelFunc
 	counts   contactCounts
-	warnOnce sync.Once // about programs that can't be talked with
+	silent   atomic.Bool // no goodbyes: set before ctx ends, loaded by handshakes that find that it has
+	warnOnce sync.Once   // about programs that can't be talked with
 
 	mu     sync.Mutex
 	closed bool
@@ -153,10 +154,18 @@ func (t *contacts) enter() error {
 // close ends the handshakes in progress, in good order where the peer is known, and
 // waits for everything that runs: so the caller holds nothing that admit or take wait
 // for. Links that were taken live on.
-func (t *contacts) close() {
+func (t *contacts) close() { t.end(false) }
+
+// die is close without a word to anybody.
+func (t *contacts) die() { t.end(true) }
+
+func (t *contacts) end(silent bool) {
 	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
+	if silent {
+		t.silent.Store(true)
+	}
 	t.cancel()
 	_ = t.listener.Close()
 	t.work.Wait()
@@ -187,23 +196,13 @@ func (t *contacts) logf(l logrus.Level, format string, args ...any) {
 	}
 }
 
-// link hands the connection of a finished handshake over.
-func (t *contacts) link(m *meeting, w want, dialed bool) (link, error) {
-	l := link{peer: w.from, local: w.local, remote: w.remote, rail: w.rail, dialed: dialed, tls: m.tls, via: t.via(m.conn)}
-	conn, ok := m.conn.(*net.TCPConn)
-	if g, is := m.conn.(*guest); is {
-		conn, ok = g.Conn.(*net.TCPConn)
-	}
-	if !ok {
-		return l, fmt.Errorf("tcp: no socket: %T", m.conn)
-	}
-	var err error
-	if l.fd, err = handover(conn); err != nil {
-		return l, err
-	}
+// link makes a link of a finished handshake, of whose socket fd is a copy.
+func (t *contacts) link(m *meeting, w want, dialed bool, fd int) link {
+	l := link{fd: fd, tls: m.tls, peer: w.from, local: w.local, remote: w.remote, rail: w.rail, dialed: dialed, via: t.via(m.conn)}
+	_ = m.conn.Close() // so Go's poller forgets the socket, which lives on
 	if l.tls != nil {
 		l.tls.wire.Conn, l.tls.wire.fd = nil, l.fd
 	}
 	t.logf(logrus.DebugLevel, "tcp: queue pair %d to %d, rail %d: %s", l.local, l.remote, l.rail, l.via)
-	return l, nil
+	return l
 }

@@ -172,21 +172,23 @@ func (d *dialing) try(ctx context.Context, r route, limit time.Duration) (link, 
 	_ = c.SetDeadline(time.Now().Add(d.cfg.Timeout))
 	stop = context.AfterFunc(d.whole, hurry)
 	defer stop()
-	answer, err := m.ask(want{local: d.want.remote, remote: d.want.local, rail: d.want.rail})
+	fd, err := copyFD(c)
 	if err != nil {
 		return link{}, err
 	}
-	if answer != answerOK {
-		return link{}, refusal{answer}
+	answer, err := m.ask(want{local: d.want.remote, remote: d.want.local, rail: d.want.rail})
+	switch {
+	case err == nil && answer != answerOK:
+		err = refusal{answer}
+	case err == nil && !stop():
+		err = d.whole.Err()
 	}
-	if !stop() {
-		return link{}, d.whole.Err()
+	if err != nil {
+		_ = unix.Close(fd)
+		return link{}, err
 	}
-	l, err := d.link(m, d.want, true)
-	if err == nil {
-		d.counts.dialed.Add(1)
-	}
-	return l, err
+	d.counts.dialed.Add(1)
+	return d.link(m, d.want, true, fd), nil
 }
 
 // again says whether another try may have another result. What closes the connection

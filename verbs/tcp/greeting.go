@@ -106,7 +106,6 @@ const (
 	answerLabel          // there is no such queue pair, and none came in time
 	answerDevice         // that queue pair is connected to another device
 	answerClosing        // the device closes in good order
-	answerCrossed        // this side dials too, and its link is the one that stays
 	answerBusy           // too many handshakes at once: try again
 	lastAnswer    = answerBusy
 )
@@ -116,7 +115,6 @@ var answerTexts = [...]string{
 	answerLabel:   "it has no such queue pair",
 	answerDevice:  "its queue pair is connected to another device",
 	answerClosing: "it is closing",
-	answerCrossed: "it dials, too",
 	answerBusy:    "it has too many handshakes at once",
 }
 

@@ -20,7 +20,6 @@ func TestRefusals(t *testing.T) {
 	}{
 		{answerLabel, verbs.StatusRefused},
 		{answerDevice, verbs.StatusRefused},
-		{answerCrossed, verbs.StatusRefused},
 		{answerClosing, verbs.StatusPeerClosed},
 	} {
 		t.Run(c.answer.String(), func(t *testing.T) {
@@ -72,5 +71,31 @@ func TestCloseWhilePeerWaits(t *testing.T) {
 	}
 	if n := a.rails(b.addr()); n != 1 {
 		t.Errorf("%d rails on one host, expected 1", n)
+	}
+}
+
+// A device that dies says nothing to those who wait for an answer.
+func TestDieWhilePeerWaits(t *testing.T) {
+	job := secret.New()
+	asked := make(chan struct{})
+	a := opened(t, Config{Secret: job, Net: "127.0.0.1", Timeout: 2 * time.Second}, accepts)
+	b := opened(t, Config{Secret: job, Net: "127.0.0.1"}, func(ctx context.Context, _ want) answer {
+		close(asked)
+		<-ctx.Done()
+		return answerLabel
+	})
+	failed := make(chan error, 1)
+	go func() {
+		_, err := a.dial(t.Context(), b.addr(), 1, 2, 0)
+		failed <- err
+	}()
+	select {
+	case <-asked:
+	case <-time.After(limit):
+		t.Fatal("nobody asks")
+	}
+	b.die()
+	if err := <-failed; err == nil || statusOf(err) != verbs.StatusRefused || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("dial: %v, expected that nobody listens", err)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // secure is the TLS session of a link.
@@ -131,30 +129,4 @@ func (s *secure) write(p []byte) (n int, err error) {
 		}
 	}
 	return n, s.wire.flush()
-}
-
-// handover gives a connection's descriptor away: Go's poller is told to forget it,
-// and the connection is closed.
-func handover(c *net.TCPConn) (int, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	fd := -1
-	var derr error
-	// The copy is registered nowhere; closing the connection takes its own
-	// registration back. Being non-blocking is the socket's and not the descriptor's.
-	if err = raw.Control(func(old uintptr) {
-		fd, derr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0)
-	}); err == nil {
-		err = derr
-	}
-	if cerr := c.Close(); err == nil && cerr != nil {
-		_ = unix.Close(fd)
-		err = cerr
-	}
-	if err != nil {
-		return -1, err
-	}
-	return fd, nil
 }

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -70,4 +71,27 @@ func control(raw syscall.RawConn, f func(fd int) error) error {
 		return cerr
 	}
 	return err
+}
+
+// copyFD copies a connection's descriptor. The copy is registered in no poller; that it
+// doesn't wait is the socket's property, and so the copy's too. It is made before
+// anything is promised to the peer: there may be no descriptors.
+func copyFD(c net.Conn) (int, error) {
+	if g, ok := c.(*guest); ok {
+		c = g.Conn
+	}
+	t, ok := c.(*net.TCPConn)
+	if !ok {
+		return -1, fmt.Errorf("tcp: no socket: %T", c)
+	}
+	raw, err := t.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	fd := -1
+	err = control(raw, func(old int) (err error) {
+		fd, err = unix.FcntlInt(uintptr(old), unix.F_DUPFD_CLOEXEC, 0)
+		return err
+	})
+	return fd, err
 }

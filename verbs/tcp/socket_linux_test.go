@@ -100,30 +100,23 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// A connection is in Go's poller before it is handed over, and not afterwards.
+// A connection is in Go's poller before it is a link, and not afterwards.
 func TestHandover(t *testing.T) {
+	e := opened(t, Config{Secret: secret.New(), Net: "lo"}, accepts)
 	c, err := net.Dial("tcp", server(t, silent).String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := c.(*net.TCPConn).SyscallConn()
+	fd, err := copyFD(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := control(raw, func(fd int) error {
-		if !watched(t, fd) {
-			t.Error("a connection is in no poller: the look for it doesn't work")
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
+	if !watched(t, fd) {
+		t.Error("a connection is in no poller: the look for it doesn't work")
 	}
-	fd, err := handover(c.(*net.TCPConn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	if watched(t, fd) {
+	l := e.link(e.cfg.meet(e.id, c), want{}, true, fd)
+	defer l.close()
+	if watched(t, l.fd) {
 		t.Error("Go's poller still has it")
 	}
 	if _, err := c.Write([]byte{1}); !errors.Is(err, net.ErrClosed) {

@@ -188,6 +188,25 @@ func (l *lines) count(part string) (n int) {
 	return n
 }
 
+// noDescriptors lets the process open none, until the function is called that it
+// returns.
+func noDescriptors(t *testing.T) (restore func()) {
+	t.Helper()
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Error(err)
+	}
+	none := unix.Rlimit{Max: old.Max}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Error(err)
+	}
+	return sync.OnceFunc(func() {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Without descriptors connections wait, the acceptor doesn't spin, and when there are
 // some again all goes on.
 func TestNoDescriptors(t *testing.T) {
@@ -208,20 +227,7 @@ func TestNoDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	var old unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
-		t.Fatal(err)
-	}
-	var none unix.Rlimit
-	none.Max = old.Max
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
-		t.Fatal(err)
-	}
-	restore := sync.OnceFunc(func() {
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
-			t.Error(err)
-		}
-	})
+	restore := noDescriptors(t)
 	defer restore()
 	start := time.Now()
 	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(b.port), Addr: [4]byte{127, 0, 0, 1}}); err != nil {
@@ -243,6 +249,25 @@ func TestNoDescriptors(t *testing.T) {
 	restore()
 	_ = a.dialed(t, b, 0)
 	b.taken(t)
+}
+
+// A peer for whose link there is no descriptor doesn't take that for a death: it dials
+// again.
+func TestNoDescriptorForLink(t *testing.T) {
+	job := secret.New()
+	var calls int
+	a := opened(t, Config{Secret: job, Net: "lo"}, accepts)
+	b := opened(t, Config{Secret: job, Net: "lo"}, func(context.Context, want) answer {
+		if calls++; calls == 1 {
+			time.AfterFunc(50*time.Millisecond, noDescriptors(t))
+		}
+		return answerOK
+	})
+	_ = a.dialed(t, b, 0)
+	b.taken(t)
+	if calls != 2 {
+		t.Errorf("the peer asked %d times, expected 2", calls)
+	}
 }
 
 // A process with another setting is named in the log, once.
