@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"crypto/tls"
 	"fmt"
 	"time"
 
@@ -36,7 +37,10 @@ type Config struct {
 	// Log takes what isn't an error of a call. nil: nobody does.
 	Log *logrus.Logger
 
-	nics func() ([]nic, error) // for tests: the interfaces of another machine
+	nics   func() ([]nic, error) // for tests: the interfaces of another machine
+	limits limits                // for strangers; zero: the default
+	client *tls.Config           // with TLS
+	server *tls.Config
 }
 
 const (
@@ -54,6 +58,14 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Secret.None() {
 		return c, fmt.Errorf("%w: tcp: %w", verbs.ErrInvalid, secret.ErrNone)
+	}
+	if c.TLS && c.client == nil {
+		c.client, c.server = c.Secret.TLS(false), c.Secret.TLS(true)
+		c.client.DynamicRecordSizingDisabled = true
+		c.server.DynamicRecordSizingDisabled = true
+	}
+	if c.limits == (limits{}) {
+		c.limits = defaultLimits
 	}
 	if c.nics == nil {
 		c.nics = systemNICs

@@ -65,7 +65,7 @@ func newContacts(c Config, admit func(context.Context, want) answer, take func(l
 		return nil, err
 	}
 	t := &contacts{
-		cfg: c, host: thisHost(), names: map[netip.Addr]string{}, lobby: newLobby(defaultLimits),
+		cfg: c, host: thisHost(), names: map[netip.Addr]string{}, lobby: newLobby(c.limits),
 		known: make(chan struct{}, maxKnown), admit: admit, take: take,
 	}
 	if t.choice, err = choose(nics, c.Net); err != nil {

@@ -43,27 +43,27 @@ func opened(t *testing.T, c Config, admit func(context.Context, want) answer) *e
 }
 
 // taken waits for the link that e accepts.
-func (e *end) taken(t *testing.T) link {
+func (e *end) taken(t *testing.T) *link {
 	t.Helper()
 	select {
 	case l := <-e.links:
 		t.Cleanup(func() { _ = l.close() })
-		return l
+		return &l
 	case <-time.After(limit):
 		t.Fatal("no link is taken")
-		return link{}
+		return nil
 	}
 }
 
 // dialed dials to, which must succeed.
-func (e *end) dialed(t *testing.T, to *end, rail int) link {
+func (e *end) dialed(t *testing.T, to *end, rail int) *link {
 	t.Helper()
 	l, err := e.dial(t.Context(), to.addr(), 1, 2, rail)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.close() })
-	return l
+	return &l
 }
 
 // say writes all of p, and waits for room where there is none.
@@ -144,14 +144,14 @@ func TestLink(t *testing.T) {
 			in := b.taken(t)
 			if out.local != 1 || out.remote != 2 || in.local != 2 || in.remote != 1 || !out.dialed || in.dialed ||
 				out.peer != b.id || in.peer != a.id || (out.tls != nil) != c.tls || (in.tls != nil) != c.tls {
-				t.Errorf("dialed %+v, taken %+v", out, in)
+				t.Errorf("dialed %+v, taken %+v", *out, *in)
 			}
 			data := make([]byte, 3<<20)
 			for i := range data {
 				data[i] = byte(i * 7 >> 3)
 			}
 			for _, n := range []int{1, 2, 100, 16 << 10, 16<<10 + 1, 300 << 10, len(data)} {
-				for _, pair := range [][2]*link{{&out, &in}, {&in, &out}} {
+				for _, pair := range [][2]*link{{out, in}, {in, out}} {
 					done := make(chan struct{})
 					go func() {
 						defer close(done)
@@ -167,7 +167,7 @@ func TestLink(t *testing.T) {
 				t.Errorf("read from a quiet link: %d, %v", n, err)
 			}
 			_ = out.close()
-			ready(t, &in, unix.POLLIN)
+			ready(t, in, unix.POLLIN)
 			if _, err := in.read(make([]byte, 10)); err != io.EOF {
 				t.Errorf("read from a closed link: %v, expected EOF", err)
 			}

@@ -42,10 +42,12 @@ func FuzzHandshake(f *testing.F) {
 	}
 	job := secret.New()
 	f.Fuzz(func(t *testing.T, said []byte, dial, tls bool) {
-		cfg := Config{Secret: job, TLS: tls}
+		cfg, err := Config{Secret: job, TLS: tls}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
 		c := &script{in: bytes.NewReader(said)}
 		m := cfg.meet(deviceID{1}, c)
-		var err error
 		if dial {
 			err = m.propose(deviceID{2})
 		} else {

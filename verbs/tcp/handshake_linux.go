@@ -118,15 +118,12 @@ func (m *meeting) secure(server bool) ([]byte, error) {
 	if !m.cfg.TLS {
 		return nil, nil
 	}
-	c := m.cfg.Secret.TLS(server)
-	c.DynamicRecordSizingDisabled = true
 	w := &wire{Conn: m.conn, fd: -1}
-	session := tls.Client
+	c := tls.Client(w, m.cfg.client)
 	if server {
-		session = tls.Server
+		c = tls.Server(w, m.cfg.server)
 	}
-	m.tls = &secure{conn: session(w, c), wire: w}
-	m.over = m.tls.conn
+	m.tls, m.over = &secure{conn: c, wire: w}, c
 	if err := m.tls.conn.Handshake(); err != nil {
 		return nil, fmt.Errorf("TLS: %w", err)
 	}

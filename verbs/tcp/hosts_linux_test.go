@@ -36,13 +36,15 @@ func onHost(t *testing.T, b *testbed.Bed, host int, c Config) *end {
 }
 
 // dialFrom dials from a host.
-func dialFrom(t *testing.T, b *testbed.Bed, host int, from, to *end, rail int) (l link, err error) {
+func dialFrom(t *testing.T, b *testbed.Bed, host int, from, to *end, rail int) (*link, error) {
 	t.Helper()
+	var l link
+	var err error
 	b.In(host, func() { l, err = from.dial(t.Context(), to.addr(), 1, 2, rail) })
 	if err == nil {
 		t.Cleanup(func() { _ = l.close() })
 	}
-	return l, err
+	return &l, err
 }
 
 func run(t *testing.T, b *testbed.Bed, host int, command string) {
@@ -90,8 +92,8 @@ func TestHosts(t *testing.T) {
 				if !strings.HasSuffix(in.via, " over "+name) || in.rail != rail || out.rail != rail {
 					t.Errorf("rail %d comes in as %d from %s, expected %s", rail, in.rail, in.via, name)
 				}
-				say(t, &out, []byte("hello"))
-				if got := hear(t, &in, 5); string(got) != "hello" {
+				say(t, out, []byte("hello"))
+				if got := hear(t, in, 5); string(got) != "hello" {
 					t.Errorf("hello arrives as %q", got)
 				}
 			}
@@ -167,14 +169,14 @@ func TestCutLink(t *testing.T) {
 			in := z.taken(t)
 			b.Cut(1)
 			start := time.Now()
-			for _, l := range []*link{&out, &in} {
+			for _, l := range []*link{out, in} {
 				if busy {
 					if _, err := l.write([]byte("is anybody there?")); err != nil {
 						t.Error(err)
 					}
 				}
 			}
-			for _, l := range []*link{&out, &in} {
+			for _, l := range []*link{out, in} {
 				ready(t, l, unix.POLLIN)
 				_, err := l.read(make([]byte, 1))
 				if took := time.Since(start); !errors.Is(err, unix.ETIMEDOUT) && !errors.Is(err, unix.EHOSTUNREACH) || took < 2*time.Second || took > 8*time.Second {

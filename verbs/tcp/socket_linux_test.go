@@ -63,7 +63,7 @@ func TestSocket(t *testing.T) {
 		t.Run(c.timeout.String(), func(t *testing.T) {
 			cfg := Config{Secret: secret.New(), Net: "lo", Timeout: c.timeout, Congestion: "reno"}
 			a, b := opened(t, cfg, accepts), opened(t, cfg, accepts)
-			for _, l := range []link{a.dialed(t, b, 0), b.taken(t)} {
+			for _, l := range []*link{a.dialed(t, b, 0), b.taken(t)} {
 				if flags, err := unix.FcntlInt(uintptr(l.fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK == 0 {
 					t.Errorf("dialed %v: flags %#x, %v: not non-blocking", l.dialed, flags, err)
 				}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +148,71 @@ func TestManyStrangers(t *testing.T) {
 	if n > defaultLimits.source {
 		t.Errorf("%d guests of one source", n)
 	}
+}
+
+// Strangers that come again and again, hang up or stay, with a word or without: peers
+// come through, and the memory that is kept doesn't grow with their number.
+func TestFlood(t *testing.T) {
+	job := secret.New()
+	a := opened(t, Config{Secret: job, Net: "127.0.0.1"}, accepts)
+	b := opened(t, Config{Secret: job, Net: "127.0.0.1"}, accepts)
+	greeting := newPreamble(false)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var came atomic.Int64
+	var flood sync.WaitGroup
+	defer flood.Wait()
+	defer cancel()
+	for i := range 4 {
+		flood.Go(func() {
+			var held []net.Conn
+			for ctx.Err() == nil {
+				c, err := net.DialTimeout("tcp", b.at().String(), limit)
+				if err != nil {
+					continue
+				}
+				came.Add(1)
+				switch i {
+				case 0:
+					_, _ = c.Write(bytes.Repeat([]byte{7}, 100))
+				case 1, 2:
+					_, _ = c.Write(greeting[:])
+				}
+				if i == 2 {
+					_ = c.Close()
+				} else if held = append(held, c); len(held) == 100 {
+					for _, c := range held {
+						_ = c.Close()
+					}
+					held = nil
+				}
+			}
+			for _, c := range held {
+				_ = c.Close()
+			}
+		})
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var first uint64
+	for round := range 10 {
+		start := time.Now()
+		for target := came.Load() + 500; came.Load() < target && time.Since(start) < limit; {
+			l := a.dialed(t, b, 0)
+			_ = l.close()
+			b.taken(t)
+		}
+		if now := heap(); round == 0 {
+			first = now
+		} else if now > first+16<<20 {
+			t.Errorf("after %d strangers the heap has %d KiB, it had %d", came.Load(), now>>10, first>>10)
+		}
+	}
+	t.Logf("%d strangers", came.Load())
 }
 
 // lines counts what is logged.
