@@ -17,6 +17,8 @@ import (
 // so a second call must not find an empty environment and believe to be alone.
 var taken atomic.Bool
 
+var errTaken = errors.New("bootstrap: this process has already joined its job, and can do so once")
+
 // FromEnv joins the job that the environment describes. Afterwards the
 // environment doesn't describe it any more, and the launcher's descriptor is
 // closed on exec: a child of this process is no rank.
@@ -27,8 +29,8 @@ var taken atomic.Bool
 // It returns when all ranks have come, where they meet (internal/meet); a launcher's
 // may still be on their way.
 func FromEnv(ctx context.Context) (*Job, error) {
-	if taken.Load() {
-		return nil, errors.New("bootstrap: this process has already joined its job, and can do so once")
+	if taken.Load() { // whatever is left of the environment
+		return nil, errTaken
 	}
 	place, err := find(os.LookupEnv)
 	if err != nil {
@@ -37,10 +39,14 @@ func FromEnv(ctx context.Context) (*Job, error) {
 	if place == nil {
 		return alone(), nil
 	}
-	taken.Store(true)
+	if !taken.CompareAndSwap(false, true) {
+		return nil, errTaken
+	}
 	var j *Job
 	if place.meet != nil {
-		j, err = place.meet.join(ctx, place.rank, place.size)
+		if j, err = place.meet.join(ctx, place.rank, place.size); err != nil {
+			taken.Store(false) // there may be another try: nothing was inherited that is used up
+		}
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, initTimeout)
 		defer cancel()

@@ -15,7 +15,12 @@ const (
 )
 
 func met(rank, size int, address string, timeout time.Duration) *place {
-	return &place{rank: rank, size: size, fd: -1, meet: &meeting{address: address, file: "/s", timeout: timeout}}
+	return &place{rank: rank, size: size, fd: -1, meet: &meeting{address: address, file: "/s", timeout: timeout, silence: 10 * time.Second}}
+}
+
+func silent(p *place, d time.Duration) *place {
+	p.meet.silence = d
+	return p
 }
 
 // hosted is a place within a host; its time limit doesn't count.
@@ -53,6 +58,8 @@ func TestFind(t *testing.T) {
 		{env: ompi + " VERBENA_MEET=h:1 VERBENA_SECRET_FILE=/s VERBENA_RANK=7 VERBENA_SIZE=9", want: met(7, 9, "h:1", time.Minute)},
 		{env: ompi + " VERBENA_MEET=h:1 VERBENA_SECRET_FILE=/s VERBENA_RANK=2", want: met(2, 3, "h:1", time.Minute)},
 		{env: srun + " VERBENA_MEET=h:1 VERBENA_SECRET_FILE=/s", want: met(2, 4, "h:1", time.Minute)},
+		{env: "VERBENA_RANK=1 VERBENA_SIZE=4 VERBENA_MEET=h:1 VERBENA_SECRET_FILE=/s VERBENA_PEER_TIMEOUT=2s", want: silent(met(1, 4, "h:1", time.Minute), 2*time.Second)},
+		{env: "VERBENA_RANK=1 VERBENA_SIZE=4 VERBENA_MEET=h:1 VERBENA_SECRET_FILE=/s VERBENA_PEER_TIMEOUT=x", want: met(1, 4, "h:1", time.Minute)},
 		{env: "VERBENA_RANK=0 VERBENA_SIZE=1 VERBENA_MEET=h:1"},
 		{env: "VERBENA_RANK=0 VERBENA_SIZE=1"},
 		{env: "JOB_COMPLETION_INDEX=3"},

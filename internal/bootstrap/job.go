@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (j *Job) Close(ctx context.Context) error {
 		return nil
 	}
 	err := j.client.Finalize(ctx)
-	if j.meeting != nil && errors.Is(err, ErrGone) {
+	if j.meeting != nil && (errors.Is(err, ErrGone) || unreachable(err)) {
 		err = nil // rank 0 has ended: there is nobody to say goodbye to
 	}
 	err = errors.Join(j.explain(err), j.client.Close())
@@ -175,8 +176,16 @@ func (j *Job) explain(err error) error {
 		return fmt.Errorf("rank %d: %w", j.Rank, &meet.RefusedError{Why: pmi.UnescapeText(refused.Msg)})
 	case errors.Is(err, ErrGone):
 		return fmt.Errorf("rank %d: rank 0, which keeps the meeting, has ended: %w", j.Rank, err)
+	case unreachable(err):
+		return fmt.Errorf("rank %d: rank 0, which keeps the meeting, can't be reached any more: %w", j.Rank, err)
 	}
 	return err
+}
+
+// unreachable says whether the network failed, and not a deadline.
+func unreachable(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // initTimeout bounds FromEnv as a whole.

@@ -19,6 +19,7 @@ type meeting struct {
 	host    string // what started the ranks of a job within a host
 	job     string // which of its jobs this is
 	timeout time.Duration
+	silence time.Duration // VERBENA_PEER_TIMEOUT
 }
 
 // claim is a pair of variables by which somebody says which rank this is, and of how
@@ -47,6 +48,12 @@ func fromMeeting(lookup func(string) (string, bool)) (p *place, found bool, err 
 	}
 	if m.timeout, err = meetTimeout(lookup); err != nil {
 		return nil, true, err
+	}
+	if text, ok := lookup("VERBENA_PEER_TIMEOUT"); ok {
+		m.silence, _ = time.ParseDuration(text) // a wrong one is comm's to refuse
+	}
+	if m.silence <= 0 {
+		m.silence = knobs.Duration("VERBENA_PEER_TIMEOUT")
 	}
 	return &place{rank: rank, size: size, fd: -1, meet: m}, true, nil
 }
@@ -111,7 +118,7 @@ func ourRank(lookup func(string) (string, bool)) (rank, size int, err error) {
 func meetTimeout(lookup func(string) (string, bool)) (time.Duration, error) {
 	text, ok := lookup("VERBENA_MEET_TIMEOUT")
 	if !ok || text == "" {
-		text = knobs.Default("VERBENA_MEET_TIMEOUT")
+		return knobs.Duration("VERBENA_MEET_TIMEOUT"), nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d > maxMeetTimeout {
@@ -150,5 +157,5 @@ func (m *meeting) way() (meet.Way, error) {
 	if err != nil {
 		return nil, fmt.Errorf("VERBENA_SECRET_FILE: %w", err)
 	}
-	return meet.TCP("VERBENA_MEET", m.address, s)
+	return meet.TCP("VERBENA_MEET", m.address, s, m.silence)
 }

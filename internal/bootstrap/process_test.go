@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 func asRank(as string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	j, err := FromEnv(ctx)
 	if err != nil {
@@ -87,6 +87,10 @@ func asRank(as string) error {
 			return err
 		}
 		return errors.New("expected an error")
+	case "wait": // for what goes wrong
+		fmt.Println("joined")
+		fmt.Println(j.Barrier(ctx))
+		return nil
 	case "exit":
 		os.Exit(3)
 	case "hold": // until it is told

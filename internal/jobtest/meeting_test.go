@@ -88,22 +88,24 @@ func TestMeetingSurvive(t *testing.T) {
 
 // A rank that fails ends the job: there is no launcher to do it.
 func TestMeetingAbort(t *testing.T) {
+	const n = 4
 	for how, why := range map[string]string{
 		"abort": "seven is enough", "status": "wrapped: seven is enough",
 	} {
-		const n = 4
-		start := time.Now()
-		for r, e := range plainly(t, n, "ranks", "end", how) {
-			want := fmt.Sprintf("rank %d ends: rank %d has aborted the job with status 7: %s", r, n-1, why)
-			if r == n-1 {
-				want = fmt.Sprintf("rank %d: abort with status 7: %s", r, why)
+		for _, who := range []int{0, n - 1} {
+			start := time.Now()
+			for r, e := range plainly(t, n, "ranks", "end", how, fmt.Sprint(who)) {
+				want := fmt.Sprintf("rank %d ends: rank %d has aborted the job with status 7: %s", r, who, why)
+				if r == who {
+					want = fmt.Sprintf("rank %d: abort with status 7: %s", r, why)
+				}
+				if e.status != 7 || !strings.Contains(e.out, want) {
+					t.Errorf("%s: rank %d: status %d: %s\nexpected %q", how, r, e.status, e.out, want)
+				}
 			}
-			if e.status != 7 || !strings.Contains(e.out, want) {
-				t.Errorf("%s: rank %d: status %d: %s\nexpected %q", how, r, e.status, e.out, want)
+			if took := time.Since(start); took > usual/2 {
+				t.Errorf("%s of rank %d: it took %v", how, who, took)
 			}
-		}
-		if took := time.Since(start); took > usual/2 {
-			t.Errorf("%s: it took %v", how, took)
 		}
 	}
 }
@@ -111,10 +113,12 @@ func TestMeetingAbort(t *testing.T) {
 // A rank that dies without a word is missed by those that wait for it.
 func TestMeetingDeath(t *testing.T) {
 	const n = 3
-	for r, e := range plainly(t, n, "ranks", "end", "exit") {
-		want := fmt.Sprintf("rank %d", n-1)
-		if r < n-1 && (e.status == 0 || !strings.Contains(e.out, want)) {
-			t.Errorf("rank %d: status %d: %s\nexpected %q", r, e.status, e.out, want)
+	for _, who := range []int{0, n - 1} {
+		for r, e := range plainly(t, n, "ranks", "end", "exit", fmt.Sprint(who)) {
+			want := fmt.Sprintf("rank %d", who)
+			if r != who && (e.status == 0 || !strings.Contains(e.out, want)) {
+				t.Errorf("rank %d: status %d: %s\nexpected %q", r, e.status, e.out, want)
+			}
 		}
 	}
 }

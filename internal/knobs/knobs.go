@@ -5,6 +5,7 @@ package knobs
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Version is the library's.
@@ -50,7 +51,7 @@ var Meeting = []Knob{
 	{"VERBENA_SIZE", "", "ranks", "How many ranks the job has; else a launcher's variable says so."},
 	{"VERBENA_MEET", "", "", "host:port where rank 0 listens and the other ranks come to."},
 	{"VERBENA_SECRET_FILE", "", "", "A file that only the user can read, with the same 16 bytes or more for all ranks; who doesn't have them isn't let in."},
-	{"VERBENA_MEET_TIMEOUT", "60s", "", "How long a rank waits at most until all are there."},
+	{"VERBENA_MEET_TIMEOUT", "60s", "duration", "How long a rank waits at most until all are there."},
 }
 
 // given are the names that the launcher gives to ranks.
@@ -67,6 +68,15 @@ func Default(name string) string {
 		}
 	}
 	panic("knobs: there is no " + name)
+}
+
+// Duration is the default of a setting that is a duration.
+func Duration(name string) time.Duration {
+	d, err := time.ParseDuration(Default(name))
+	if err != nil {
+		panic("knobs: the default of " + name + " is no duration")
+	}
+	return d
 }
 
 // Unknown says whether a name looks like a setting and nothing reads it. A

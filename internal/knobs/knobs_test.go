@@ -19,6 +19,9 @@ func TestAll(t *testing.T) {
 		if got := Default(k.Name); got != k.Default {
 			t.Errorf("%s: default %q, expected %q", k.Name, got, k.Default)
 		}
+		if k.Unit == "duration" && Duration(k.Name) <= 0 {
+			t.Errorf("%s: default %q", k.Name, k.Default)
+		}
 	}
 }
 

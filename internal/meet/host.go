@@ -87,7 +87,7 @@ func keep(ctx context.Context, c Config) (*Place, error) {
 func (h *host) own() *Place {
 	ours, theirs := net.Pipe()
 	oursC, theirsC := net.Pipe()
-	h.seats[0] = seat{conn: theirs, control: control.NewConn(theirsC), free: make(chan struct{}), from: "rank 0's own process"}
+	h.seats[0] = seat{conn: theirs, control: control.NewConn(theirsC), free: make(chan struct{})}
 	h.work.Go(func() { h.serve(0, theirs) })
 	h.work.Go(func() { h.attend(0, h.seats[0].control) })
 	return &Place{PMI: ours, Control: control.NewConn(oursC), host: h}

@@ -119,8 +119,12 @@ var errTimeout = errors.New("not within the time limit")
 // Abort tells all other ranks that the job is aborted. It is for rank 0 only: the
 // others do so by PMI. It returns when they have ended, or have had a second for it.
 func (p *Place) Abort(status int, why string) {
-	if p.host != nil {
-		p.host.abortAll(0, status, why)
+	switch {
+	case p.host == nil:
+	case p.host.noteAbort(0, status, why):
+		p.host.tellAbort(0)
+	default:
+		p.host.linger() // it is aborted already
 	}
 }
 

@@ -92,45 +92,46 @@ func (h *host) hasEnded(rank int, finished bool) {
 // Stuck implements pmi.Events: a rank waits for one that has ended.
 func (h *host) Stuck(_, missing int) {
 	h.mu.Lock()
-	s := h.seats[missing]
+	who := fmt.Sprintf("rank %d", missing)
+	if missing != 0 {
+		who += " (" + h.seats[missing].from + ")"
+	}
 	h.mu.Unlock()
 	what := "has ended"
 	if _, finalized := h.server.Joined(missing); finalized {
 		what = "has left the job"
 	}
-	h.server.Break(fmt.Sprintf("rank %d (%s) %s", missing, s.from, what))
+	h.server.Break(who + " " + what)
 }
 
-// Abort implements pmi.Events. It returns at once, for the rank's end must be noted.
+// Abort implements pmi.Events. It doesn't wait, for the rank's end must be noted.
 func (h *host) Abort(rank, status int, why string) {
-	h.work.Go(func() { h.abortAll(rank, status, why) })
+	if h.noteAbort(rank, status, why) {
+		h.work.Go(func() { h.tellAbort(rank) })
+	}
 }
 
-// abortAll tells all ranks of an abort. The first one counts. Rank 0's process, and
-// this meeting with it, ends when rank 0 knows; so the others are given time to hear
-// of it and to end.
-func (h *host) abortAll(rank, status int, why string) {
+// noteAbort says whether this is the job's first abort, which counts.
+func (h *host) noteAbort(rank, status int, why string) bool {
 	h.mu.Lock()
-	if h.phase != running {
-		h.mu.Unlock()
-		return
+	defer h.mu.Unlock()
+	if h.phase != running || h.abort != nil {
+		return false
 	}
 	if status &= 0xff; status == 0 {
 		status = 1 // as under verbrun
 	}
-	first := h.abort == nil
-	if first {
-		h.abort = &control.Message{Kind: control.Abort, Rank: rank, Status: status, Why: why}
-	}
-	h.mu.Unlock()
-	if first {
-		h.server.Break(fmt.Sprintf("rank %d aborted the job with status %d: %s", rank, status, why))
-		h.tellOthers(rank)
-	}
-	if first || rank == 0 {
-		h.linger()
-	}
-	if first && rank != 0 {
+	h.abort = &control.Message{Kind: control.Abort, Rank: rank, Status: status, Why: why}
+	h.server.Break(fmt.Sprintf("rank %d aborted the job with status %d: %s", rank, status, why))
+	return true
+}
+
+// tellAbort tells all ranks of an abort. Rank 0's process, and this meeting with it,
+// ends when rank 0 knows; so the others are given time to hear of it and to end.
+func (h *host) tellAbort(rank int) {
+	h.tellOthers(rank)
+	h.linger()
+	if rank != 0 {
 		h.tell(0)
 	}
 }

@@ -65,7 +65,7 @@ func newRigSecret(t *testing.T, s secret.Secret) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := TCP("VERBENA_MEET", l.Addr().String(), s)
+	w, err := TCP("VERBENA_MEET", l.Addr().String(), s, patient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +122,10 @@ func (m *member) leave(ctx context.Context) error {
 
 // die is what the end of a process does.
 func (m *member) die() {
-	_, _ = m.Client.Close(), m.Control.Close()
 	if m.host != nil {
 		m.host.shut()
 	}
+	_, _ = m.Client.Close(), m.Control.Close()
 }
 
 // hear waits for news.

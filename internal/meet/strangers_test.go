@@ -160,7 +160,7 @@ func TestWrongSecret(t *testing.T) {
 		_, err := Join(t.Context(), c)
 		zero <- err
 	}()
-	wrong, err := TCP("VERBENA_MEET", strings.TrimPrefix(r.way.String(), "VERBENA_MEET="), secret.New())
+	wrong, err := TCP("VERBENA_MEET", strings.TrimPrefix(r.way.String(), "VERBENA_MEET="), secret.New(), patient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,13 +202,13 @@ func TestTCPAddress(t *testing.T) {
 		"host": "expected host:port", "": "expected host:port", ":4711": "no host", "host:0": `port "0"`, "host:x": `port "x"`,
 		"host:65536": "from 1 to 65535", "::1:4711": "expected host:port", "[::1]:-1": "from 1 to 65535",
 	} {
-		_, err := TCP("VERBENA_MEET", address, secret.New())
+		_, err := TCP("VERBENA_MEET", address, secret.New(), patient)
 		says(t, address, err, want, "VERBENA_MEET="+address)
 	}
-	if _, err := TCP("VERBENA_MEET", "host:4711", secret.Secret{}); !errors.Is(err, secret.ErrNone) {
+	if _, err := TCP("VERBENA_MEET", "host:4711", secret.Secret{}, patient); !errors.Is(err, secret.ErrNone) {
 		t.Error(err)
 	}
-	w, err := TCP("VERBENA_MEET", "[::1]:4711", secret.New())
+	w, err := TCP("VERBENA_MEET", "[::1]:4711", secret.New(), patient)
 	if err != nil || w.String() != "VERBENA_MEET=[::1]:4711" {
 		t.Error(w, err)
 	}
@@ -219,7 +219,7 @@ func TestDoubt(t *testing.T) {
 		"127.0.0.1": "", "localhost": "", "192.0.2.77": "192.0.2.77 is 192.0.2.77, which is not an address of this host",
 		"no-such-host.invalid": "no-such-host.invalid can't be resolved here",
 	} {
-		w, err := TCP("VERBENA_MEET", host+":4711", secret.New())
+		w, err := TCP("VERBENA_MEET", host+":4711", secret.New(), patient)
 		if err != nil {
 			t.Fatal(err)
 		}

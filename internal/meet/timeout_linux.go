@@ -6,13 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unacknowledged is how long what was sent may stay so, in milliseconds: keepalive
-// doesn't look at a connection on which something is under way.
-const unacknowledged = 12_000
-
-// userTimeout sets it on a socket. One that refuses goes without.
-func userTimeout(_, _ string, c syscall.RawConn) error {
+// userTimeout bounds how long what was sent may be unacknowledged: keepalive doesn't
+// look at a connection on which something is under way. A socket that refuses goes
+// without.
+func (w *tcp) userTimeout(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, unacknowledged)
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(w.silence.Milliseconds()))
 	})
 }

@@ -5,4 +5,4 @@ package meet
 import "syscall"
 
 // userTimeout: not on this system.
-func userTimeout(string, string, syscall.RawConn) error { return nil }
+func (*tcp) userTimeout(string, string, syscall.RawConn) error { return nil }

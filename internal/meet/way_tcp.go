@@ -20,11 +20,13 @@ type tcp struct {
 	name           string // what the address was given by
 	host, port     string
 	client, server *tls.Config
+	silence        time.Duration
 }
 
 // TCP is the way to an address of rank 0's, "host:port". The name is that by which
-// the address was given; it stands in errors.
-func TCP(name, address string, s secret.Secret) (Way, error) {
+// the address was given; it stands in errors. A peer whose system is silent for as
+// long as silence is gone.
+func TCP(name, address string, s secret.Secret, silence time.Duration) (Way, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("%s=%s: expected host:port: %w", name, address, err)
@@ -38,13 +40,16 @@ func TCP(name, address string, s secret.Secret) (Way, error) {
 	if s.None() {
 		return nil, secret.ErrNone
 	}
-	return &tcp{name, host, port, s.TLS(false), s.TLS(true)}, nil
+	return &tcp{name, host, port, s.TLS(false), s.TLS(true), silence}, nil
 }
 
 func (w *tcp) String() string { return w.name + "=" + net.JoinHostPort(w.host, w.port) }
 
-// keepAlive finds a peer whose host is gone in some ten seconds.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
+// keepAlive asks a silent peer's system twice. Systems count in seconds.
+func (w *tcp) keepAlive() net.KeepAliveConfig {
+	third := max(w.silence/3, time.Second)
+	return net.KeepAliveConfig{Enable: true, Idle: third, Interval: third, Count: 2}
+}
 
 // Listen listens on all addresses, since the name may mean any of them, or one that
 // only a translator of addresses knows. Only where it is an address of this host
@@ -54,7 +59,7 @@ func (w *tcp) Listen() (net.Listener, error) {
 	if a, err := netip.ParseAddr(w.host); err == nil && a.IsLoopback() {
 		on = w.host
 	}
-	lc := net.ListenConfig{KeepAliveConfig: keepAlive, Control: userTimeout}
+	lc := net.ListenConfig{KeepAliveConfig: w.keepAlive(), Control: w.userTimeout}
 	lc.SetMultipathTCP(false)
 	l, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort(on, w.port))
 	if err != nil {
@@ -64,7 +69,7 @@ func (w *tcp) Listen() (net.Listener, error) {
 }
 
 func (w *tcp) Dial(ctx context.Context) (net.Conn, error) {
-	d := net.Dialer{KeepAliveConfig: keepAlive, Control: userTimeout}
+	d := net.Dialer{KeepAliveConfig: w.keepAlive(), Control: w.userTimeout}
 	d.SetMultipathTCP(false)
 	return d.DialContext(ctx, "tcp", net.JoinHostPort(w.host, w.port))
 }

@@ -15,8 +15,8 @@ type seven struct{}
 func (seven) Error() string { return "seven is enough" }
 func (seven) ExitCode() int { return 7 }
 
-// end: the last rank ends in the way that the argument says, while the others
-// wait for a message of it.
+// end: the last rank, or the one that the second argument names, ends in the way that
+// the first says, while the others wait for a message of it.
 func end(args []string) {
 	how := ""
 	if len(args) > 0 {
@@ -31,6 +31,11 @@ func end(args []string) {
 			return err
 		}
 		last := c.Size() - 1
+		if len(args) > 1 {
+			if _, err := fmt.Sscan(args[1], &last); err != nil {
+				return err
+			}
+		}
 		if c.Rank() != last {
 			_, err := comm.Recv(ctx, c, make([]byte, 8), last, 1)
 			return err
