@@ -70,7 +70,7 @@ func TestMeetingElsewhere(t *testing.T) {
 	s := newSpread(t, bed, "h1:4711", 0, 1)
 	s.env = append(s.env, "VERBENA_MEET_TIMEOUT=1s")
 	wants := [][]string{
-		{"rank 1 has not come to VERBENA_MEET=h1:4711", "h1 is 10.77.2.11, which is not an address of this host, where rank 0 is"},
+		{"VERBENA_MEET=h1:4711: rank 1 has not come", "h1 is 10.77.2.11, which is not an address of this host, where rank 0 is"},
 		{"rank 0 was not met within 1s", "connection refused"},
 	}
 	var g errgroup.Group

@@ -159,7 +159,9 @@ func (j *Job) Close(ctx context.Context) error {
 	}
 	err = errors.Join(j.explain(err), j.client.Close())
 	if j.meeting != nil {
-		err = errors.Join(err, j.meeting.Close(ctx))
+		if merr := j.meeting.Close(ctx); merr != nil {
+			err = errors.Join(err, fmt.Errorf("bootstrap: %w", merr))
+		}
 	}
 	return err
 }

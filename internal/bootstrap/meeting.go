@@ -151,7 +151,7 @@ func (m *meeting) join(ctx context.Context, rank, size int) (*Job, error) {
 
 func (m *meeting) way() (meet.Way, error) {
 	if m.address == "" {
-		return meet.Local("the meeting of "+m.host, m.job)
+		return meet.Local("the meeting of the ranks that "+m.host+" has started", m.job)
 	}
 	s, err := secret.FromFile(m.file)
 	if err != nil {

@@ -130,7 +130,7 @@ func TestMeetingMissing(t *testing.T) {
 		return "place"
 	})
 	for _, r := range []int{0, 2, 4} {
-		if want := "ranks 1, 3 have not come to VERBENA_MEET=" + p.address; !strings.Contains(outs[r], want) || statuses[r] != 1 {
+		if want := fmt.Sprintf("bootstrap: rank %d: VERBENA_MEET=%s: ranks 1, 3 have not come in time (3 of 5", r, p.address); !strings.Contains(outs[r], want) || statuses[r] != 1 {
 			t.Errorf("rank %d: status %d: %s\nexpected %q", r, statuses[r], outs[r], want)
 		}
 	}

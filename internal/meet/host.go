@@ -41,6 +41,7 @@ type host struct {
 	rest    int // other ranks that have not ended
 	refusal string
 	exits   []control.Message
+	newsDue bool // somebody is about to tell them
 	abort   *control.Message
 }
 
@@ -159,8 +160,8 @@ func (h *host) whyMissing() string {
 	if len(list) == 0 {
 		return ""
 	}
-	why := fmt.Sprintf("%s not come to %s in time (%d of %d ranks are there)",
-		pmi.Ranks(list, "has", "have"), h.c.Way, h.c.Size-len(list), h.c.Size)
+	why := fmt.Sprintf("%s not come in time (%d of %d ranks are there)",
+		pmi.Ranks(list, "has", "have"), h.c.Size-len(list), h.c.Size)
 	for _, r := range list {
 		if from := h.seats[r].left; from != "" {
 			why += fmt.Sprintf("; rank %d was there, from %s, and has left", r, from)
@@ -213,7 +214,7 @@ func (h *host) close(ctx context.Context) (err error) {
 		}
 		h.mu.Unlock()
 		if len(list) > 0 {
-			err = fmt.Errorf("meet: rank 0: %s not finalized: %w", pmi.Ranks(list, "has", "have"), context.Cause(ctx))
+			err = fmt.Errorf("rank 0: %s not finalized: %w", pmi.Ranks(list, "has", "have"), context.Cause(ctx))
 		}
 	}
 	h.shut()

@@ -97,7 +97,7 @@ type Place struct {
 // Join waits until all ranks are there.
 func Join(ctx context.Context, c Config) (*Place, error) {
 	if c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
-		return nil, fmt.Errorf("meet: rank %d of %d: not a rank of the job", c.Rank, c.Size)
+		return nil, fmt.Errorf("rank %d of %d: not a rank of the job", c.Rank, c.Size)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
 	defer cancel()
@@ -109,7 +109,7 @@ func Join(ctx context.Context, c Config) (*Place, error) {
 		p, err = visit(ctx, c)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("meet: rank %d: %s: %w", c.Rank, c.Way, err)
+		return nil, fmt.Errorf("rank %d: %s: %w", c.Rank, c.Way, err)
 	}
 	return p, nil
 }

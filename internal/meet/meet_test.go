@@ -89,8 +89,8 @@ func TestMissing(t *testing.T) {
 		}
 		_ = g.Wait()
 		for _, rank := range []int{0, 1, 2, 4, 8} {
-			says(t, fmt.Sprintf("%s: rank %d", name, rank), errs[rank], fmt.Sprintf("meet: rank %d: VERBENA_MEET=127.0.0.1:", rank),
-				"ranks 3, 5-7 have not come to VERBENA_MEET=127.0.0.1:", "(5 of 9 ranks are there)")
+			says(t, fmt.Sprintf("%s: rank %d", name, rank), errs[rank], fmt.Sprintf("rank %d: VERBENA_MEET=127.0.0.1:", rank),
+				"ranks 3, 5-7 have not come in time (5 of 9 ranks are there)")
 		}
 	}
 }

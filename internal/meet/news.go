@@ -14,15 +14,17 @@ func (h *host) attend(rank int, c *control.Conn) {
 	defer func() { _ = c.Close() }()
 	for {
 		m, err := c.Receive()
-		if err != nil {
-			return
-		}
-		if m.Kind != control.Hello {
+		if err == nil && m.Kind != control.Hello {
 			continue
 		}
 		h.mu.Lock()
-		h.seats[rank].listens = true
+		if s := &h.seats[rank]; s.control == c { // and not that of one who came again
+			s.listens = err == nil
+		}
 		h.mu.Unlock()
+		if err != nil {
+			return
+		}
 		h.tell(rank)
 	}
 }
@@ -83,11 +85,36 @@ func (h *host) hasEnded(rank int, finished bool) {
 	}
 	h.mu.Unlock()
 	h.server.Exited(rank) // those that wait for it in a barrier hear of it: Stuck
-	h.tellOthers(rank)
-	if rank != 0 {
-		h.tell(0)
-	}
+	h.tellSoon()
 }
+
+// tellSoon tells all ranks the exits. Many ranks end together, and so each is told
+// once.
+func (h *host) tellSoon() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.newsDue {
+		return
+	}
+	h.newsDue = true
+	h.work.Go(func() {
+		wait := time.NewTimer(newsDelay)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-h.quit:
+			return
+		}
+		h.mu.Lock()
+		h.newsDue = false
+		h.mu.Unlock()
+		h.tellOthers(0)
+		h.tell(0)
+	})
+}
+
+// newsDelay is how long exits are gathered.
+const newsDelay = 10 * time.Millisecond
 
 // Stuck implements pmi.Events: a rank waits for one that has ended.
 func (h *host) Stuck(_, missing int) {

@@ -103,7 +103,7 @@ func TestIdleStrangers(t *testing.T) {
 	start(1)
 	flood := func() (open int) {
 		var all []net.Conn
-		for range 500 {
+		for range 1000 {
 			all = append(all, r.knock([]byte{22}))
 		}
 		soon := time.Now().Add(200 * time.Millisecond)
