@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
+	"github.com/verbena-mpi/verbena/internal/secret"
 	"github.com/verbena-mpi/verbena/verbs"
 )
 
@@ -18,7 +21,7 @@ type deviceKind struct {
 	// there is nothing else.
 	inside  bool
 	open    func(opening) (verbs.Device, error)
-	reaches func(addr []byte) bool // says whether addr is one of the device's
+	reaches func(addr []byte) bool // says whether a device at addr can be reached, as far as is known here
 }
 
 // opening is what a device is opened with.
@@ -26,6 +29,8 @@ type opening struct {
 	settings settings
 	ranks    int
 	local    *bootstrap.Local // or nil
+	secret   secret.Secret    // the job's, for a device that isn't near
+	log      *logrus.Logger
 }
 
 // Devices are the names of the devices that ranks of this system can talk over, the

@@ -37,12 +37,12 @@ func FuzzCard(f *testing.F) {
 				t.Fatalf("%+v", c)
 			}
 		}
-		for i := range deviceKinds {
-			k := &deviceKinds[i]
-			if n, err := readCard[netCard](0, b); err == nil && n.check(0, "h", k) == nil {
-				if n.Credits < 1 || n.Near < 1 || n.Near > 1<<20 || !k.reaches(n.Addr) {
-					t.Fatalf("%+v", n)
-				}
+		if n, err := readCard[netCard](0, b); err == nil && n.check(0) == nil {
+			if n.Credits < 1 || n.Near < 1 || n.Near > 1<<20 {
+				t.Fatalf("%+v", n)
+			}
+			for i := range deviceKinds {
+				deviceKinds[i].reaches(n.Addr)
 			}
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/verbena-mpi/verbena/internal/bootstrap"
 	"github.com/verbena-mpi/verbena/internal/knobs"
+	"github.com/verbena-mpi/verbena/internal/secret"
 	"github.com/verbena-mpi/verbena/internal/sysmon"
 	"github.com/verbena-mpi/verbena/progress"
 	"github.com/verbena-mpi/verbena/verbs"
@@ -109,7 +110,7 @@ func (w *World) connect(ctx context.Context) (err error) {
 	kind := w.settings.Devices.value.near()
 	var near verbs.Device
 	if kind != nil {
-		if near, err = w.openDevice(kind); err != nil {
+		if near, err = w.openDevice(kind, secret.Secret{}); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,11 @@ func (w *World) connectFar(ctx context.Context, cards []card, here int) ([]netCa
 	if kind == nil {
 		return nil, w.unreachable(cards)
 	}
-	dev, err := w.openDevice(kind)
+	ours, err := secret.Parse(cards[0].Secret)
+	if err != nil {
+		return nil, fmt.Errorf("the secret that rank 0 on %s published: %w", cards[0].Host, err)
+	}
+	dev, err := w.openDevice(kind, ours)
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +183,12 @@ func (w *World) connectFar(ctx context.Context, cards []card, here int) ([]netCa
 		return nil, err
 	}
 	for r, n := range nets {
-		if err := n.check(r, cards[r].Host, kind); err != nil {
+		if err := n.check(r); err != nil {
 			return nil, err
+		}
+		if !cards[r].near(&cards[w.rank]) && !kind.reaches(n.Addr) {
+			return nil, fmt.Errorf("rank %d on %s: %w: what it published for device %s is no address that rank %d on %s could reach",
+				r, cards[r].Host, errNoDevice, kind.name, w.rank, cards[w.rank].Host)
 		}
 	}
 	return nets, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/verbena-mpi/verbena/eager"
+	"github.com/verbena-mpi/verbena/internal/secret"
 	"github.com/verbena-mpi/verbena/rendezvous"
 	"github.com/verbena-mpi/verbena/srq"
 	"github.com/verbena-mpi/verbena/verbs"
@@ -19,9 +20,10 @@ type transport struct {
 	rndv  *rendezvous.Layer
 }
 
-// openDevice opens a device that the settings allow.
-func (w *World) openDevice(k *deviceKind) (verbs.Device, error) {
-	d, err := k.open(opening{settings: w.settings, ranks: w.size, local: w.job.Local()})
+// openDevice opens a device that the settings allow. The secret is for one that isn't
+// near.
+func (w *World) openDevice(k *deviceKind, s secret.Secret) (verbs.Device, error) {
+	d, err := k.open(opening{settings: w.settings, ranks: w.size, local: w.job.Local(), secret: s, log: w.log})
 	if err != nil {
 		return nil, fmt.Errorf("device %s: %w", k.name, err)
 	}
