@@ -132,7 +132,7 @@ func (w *World) release(m *buffer, free bool) {
 // far as they can be taken back.
 func (w *World) refuseBuffered(p *peer, why error) {
 	for _, m := range slices.Clone(w.buffers.held) {
-		if m.send.to == p && w.withdrawSend(m.send) {
+		if m.send.to == p && w.withdrawSend(m.send, why) {
 			m.send.complete(why)
 		}
 	}

@@ -29,32 +29,38 @@ func TestCancelled(t *testing.T) {
 		rounds = 30
 	}
 	eachConfig(t, func(t *testing.T, cfg Config) {
-		run(t, 2, cfg, func(ctx context.Context, c *Comm) error {
-			const pairs = 6
-			var mu sync.Mutex
-			var errs []error
-			var wg sync.WaitGroup
-			for tag := range pairs {
-				wg.Go(func() {
-					rng := rand.New(rand.NewPCG(uint64(tag), uint64(c.Rank())))
-					f := receiveAll
-					if tag%2 == c.Rank() {
-						f = sendAll
-					}
-					if err := f(ctx, c, tag, rounds, rng); err != nil {
-						mu.Lock()
-						errs = append(errs, fmt.Errorf("tag %d: %w", tag, err))
-						mu.Unlock()
-					}
-				})
-			}
-			wg.Wait()
-			if name := "device.reads." + cfg.Read; cfg.Read != "" && c.World().Info().Counters[name] == 0 {
-				errs = append(errs, fmt.Errorf("%s is 0", name))
-			}
-			return errors.Join(errs...)
-		})
+		run(t, 2, cfg, func(ctx context.Context, c *Comm) error { return cancelled(ctx, c, rounds, cfg) })
 	})
+	t.Run("hosts", func(t *testing.T) {
+		runHosts(t, []int{0, 1}, Config{}, func(ctx context.Context, c *Comm) error { return cancelled(ctx, c, rounds, Config{}) })
+	})
+}
+
+// cancelled is what both ranks do in TestCancelled.
+func cancelled(ctx context.Context, c *Comm, rounds int, cfg Config) error {
+	const pairs = 6
+	var mu sync.Mutex
+	var errs []error
+	var wg sync.WaitGroup
+	for tag := range pairs {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(tag), uint64(c.Rank())))
+			f := receiveAll
+			if tag%2 == c.Rank() {
+				f = sendAll
+			}
+			if err := f(ctx, c, tag, rounds, rng); err != nil {
+				mu.Lock()
+				errs = append(errs, fmt.Errorf("tag %d: %w", tag, err))
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if name := "device.reads." + cfg.Read; cfg.Read != "" && c.World().Info().Counters[name] == 0 {
+		errs = append(errs, fmt.Errorf("%s is 0", name))
+	}
+	return errors.Join(errs...)
 }
 
 // soon is a context that ends at once, soon, or not at all.

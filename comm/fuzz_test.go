@@ -24,8 +24,8 @@ func silent() *logrus.Logger {
 // Whatever a rank publishes: there is an error, or a card of this version with
 // credits that can be.
 func FuzzCard(f *testing.F) {
-	f.Add([]byte(`{"Version":"` + Version + `","Protocol":1,"Host":"h","Addr":"dnNobTE=","Credits":3}`))
-	f.Add([]byte(`{"Version":"` + Version + `","Protocol":1,"Credits":99999999999999999999}`))
+	f.Add([]byte(`{"Version":"` + Version + `","Protocol":2,"Host":"h","Addr":"dnNobTE=","Credits":3}`))
+	f.Add([]byte(`{"Version":"` + Version + `","Protocol":2,"Credits":99999999999999999999}`))
 	f.Add([]byte(`{"Credits":-1}`))
 	f.Add([]byte(`[[[[`))
 	f.Add([]byte(nil))

@@ -72,7 +72,7 @@ func (w *World) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	x := eager.ParseExtension(body)
 	switch h.Kind {
 	case eager.Cancel:
-		w.canceled(p, x)
+		w.canceled(p, h.Flags, x)
 		return
 	case eager.Finish:
 		if err := p.via.rndv.Finished(&p.sends, h.Flags, x); err != nil && p.lost == nil {

@@ -8,7 +8,8 @@ import "context"
 //
 // If ctx ends first, its error is returned and nothing was sent. A longer message
 // that its receiver has begun to take can't be taken back: the call goes on until the
-// receiver has it or is gone.
+// receiver has it or is gone. Between hosts it goes on until the receiver has said which
+// it is: see [Request.Cancel].
 func Send[T any](ctx context.Context, c *Comm, buf []T, peer, tag int, opts ...Option) error {
 	b, err := bytesOf(c.world, buf)
 	if err != nil || len(opts) != 0 {
@@ -53,7 +54,7 @@ func (c *Comm) sendSlow(ctx context.Context, op string, context uint32, b []byte
 	defer w.put(r)
 	w.startSend(r, c.peers[peer], context, o)
 	if err := r.wait(ctx); err != nil {
-		if w.withdrawSend(r) {
+		if w.withdrawSend(r, err) {
 			return c.fail(op, peer, tag, b, err)
 		}
 		if err := r.wait(uncancelled); err != nil {
@@ -125,8 +126,10 @@ func (w *World) startSend(r *request, p *peer, context uint32, o options) {
 	}
 }
 
-// withdrawSend takes back a send that has not left this rank.
-func (w *World) withdrawSend(r *request) bool {
+// withdrawSend takes back a send that its receiver has not matched, as far as is known
+// here: then it returns true. Else the receiver is asked perhaps, and the send ends with
+// why or as if nothing had been.
+func (w *World) withdrawSend(r *request, why error) bool {
 	p := r.to
 	switch {
 	case r.done:
@@ -136,5 +139,5 @@ func (w *World) withdrawSend(r *request) bool {
 	case !r.offered:
 		return p.ep.Withdraw(&r.out)
 	}
-	return p.via.rndv.Withdraw(&r.send, &p.sends, p.ep)
+	return p.via.rndv.Withdraw(&r.send, &p.sends, p.ep, why)
 }

@@ -88,7 +88,7 @@ func (w *World) finishBoth(ctx context.Context, s, r *request) (Status, error) {
 	}
 	if ended != nil || s.err != nil {
 		withdrawn := w.table.Remove(&r.recv)
-		if !s.done && !w.withdrawSend(s) {
+		if !s.done && !w.withdrawSend(s, ended) {
 			if err := s.wait(uncancelled); err != nil {
 				return Status{}, s.fail(err)
 			}

@@ -175,13 +175,16 @@ func (w *World) again(r *request) {
 	}
 }
 
-// canceled takes a peer's word that an offer is withdrawn. If it has been matched
-// meanwhile, take has found that out.
-func (w *World) canceled(p *peer, x eager.Extension) {
+// canceled takes a peer's word that an offer is withdrawn, or its wish to withdraw it. If
+// it has been matched meanwhile, take has found that out, or the peer hears of the end.
+func (w *World) canceled(p *peer, flags uint8, x eager.Extension) {
 	for u := range w.table.Unexpected(func(k match.Key) bool { return int(k.Source) == p.rank }) {
 		if d := u.offered(); d != nil && d.from == p && d.offer.Name == x.Name {
 			w.table.RemoveUnexpected(&u.msg)
 			w.putUnexpected(u)
+			if flags&eager.FlagAsk != 0 {
+				p.via.rndv.LetGo(p.ep, x)
+			}
 			return
 		}
 	}

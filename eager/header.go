@@ -15,12 +15,12 @@ const (
 	Offer                  // request-to-send of a rendezvous: an Extension follows
 	Finish                 // a rendezvous is over: an Extension follows, with its name
 	Credit                 // nothing but the credits that every header can carry
-	Cancel                 // an Offer is withdrawn: an Extension follows, with its name
+	Cancel                 // an Offer is withdrawn, or is to be: an Extension follows, with its name
 	Bye                    // nothing that is matched follows, but what goes on between ranks that end
 )
 
 const (
-	version     = 1
+	version     = 2
 	versionMask = 0xf0
 	kindMask    = 0x0f
 )
@@ -42,11 +42,18 @@ const NoteSize = 64
 // FlagNote in an Offer's flags says that a note follows.
 const FlagNote = 1
 
-// In a Finish: the receiver could not read; it will not.
+// In a Finish: the receiver could not read; it will not; it has let the offer go, as
+// its sender asked.
 const (
-	FlagFailed   = 1
-	FlagUnwanted = 2
+	FlagFailed    = 1
+	FlagUnwanted  = 2
+	FlagWithdrawn = 4
 )
+
+// FlagAsk in a Cancel's flags: the offer is withdrawn if its receiver agrees, which a
+// Finish with FlagWithdrawn says. If it has matched the offer there is no answer but the
+// offer's own Finish.
+const FlagAsk = 1
 
 // FlagHello in a Credit's flags: the sender has just made a contact, because it waits
 // for something.

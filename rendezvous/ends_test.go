@@ -113,7 +113,6 @@ func eachMoment(t *testing.T, start func(*testing.T, *rig, []byte) (victim, surv
 }
 
 // An offer that did not leave can be taken back; the owner hears nothing of it.
-// One that left can't.
 func TestWithdraw(t *testing.T) {
 	r := newRig(t, 2, sim.Config{})
 	a, b := r.ranks[0], r.ranks[1]
@@ -123,13 +122,8 @@ func TestWithdraw(t *testing.T) {
 		sends = append(sends, a.offer(1, pattern(i, 1000)))
 	}
 	withdraw := func(i int) (ok bool) {
-		a.do(func() { ok = a.layer.Withdraw(&sends[i].Send, &a.sends[1], a.eps[1]) })
+		a.do(func() { ok = a.layer.Withdraw(&sends[i].Send, &a.sends[1], a.eps[1], errWhy) })
 		return ok
-	}
-	for i := range 4 {
-		if withdraw(i) {
-			t.Errorf("offer %d was withdrawn after it was posted", i)
-		}
 	}
 	if !withdraw(5) || !withdraw(7) {
 		t.Error("an offer in the queue could not be withdrawn")
@@ -156,6 +150,66 @@ func TestWithdraw(t *testing.T) {
 			t.Errorf("the owner of a withdrawn offer was told %v", sends[i].told)
 		}
 	}
+	r.clean()
+}
+
+var errWhy = errors.New("its sender wants it back")
+
+// Where the device can't take back what a peer may read, the receiver of an offer is asked:
+// one that it has not matched ends with the reason that was given first, and one that it
+// has matched completes. What is asked for before it has left is asked for once.
+func TestWithdrawAsks(t *testing.T) {
+	r := newRig(t, 2, sim.Config{})
+	a, b := r.ranks[0], r.ranks[1]
+	var sends []*sending
+	var offers []offer
+	for i := range 4 {
+		sends = append(sends, a.offer(1, pattern(i, 1000)))
+		offers = append(offers, b.takeOffer())
+	}
+	b.offers = offers[:2:2] // the others are matched
+	withdraw := func(i int, why error) {
+		a.do(func() {
+			if a.layer.Withdraw(&sends[i].Send, &a.sends[1], a.eps[1], why) {
+				t.Errorf("offer %d was withdrawn without a question", i)
+			}
+		})
+	}
+	withdraw(1, errWhy)
+	withdraw(1, errors.New("another reason"))
+	withdraw(2, errWhy)
+	r.settle()
+	for i, want := range []int{0, 1, 0, 0} {
+		if len(sends[i].told) != want {
+			t.Errorf("send %d: its owner was told %v", i, sends[i].told)
+		}
+	}
+	if sends[1].told[0] != errWhy || sends[1].mr != nil || a.layer.Counters().Withdrawn != 1 || len(b.offers) != 1 {
+		t.Errorf("send 1: %v, %+v; %d offers are left", sends[1].told, a.layer.Counters(), len(b.offers))
+	}
+	pulls := []*pulling{b.pull(offers[2], 1000), b.pull(offers[0], 1000), b.pull(offers[3], 1000)}
+	r.settle()
+	for k, i := range []int{2, 0, 3} {
+		pulls[k].check(t, pattern(i, 1000), 1000)
+		if d := cmp.Diff([]error{nil}, sends[i].told); d != "" {
+			t.Errorf("send %d (-want +got)\n%s", i, d)
+		}
+	}
+	r.clean()
+	if len(a.wrong) != 0 {
+		t.Errorf("%v", a.wrong)
+	}
+	// A peer that lets go what nobody wants back lies.
+	b.offers = nil
+	s := a.offer(1, pattern(0, 1000))
+	o := b.takeOffer()
+	b.do(func() { b.layer.LetGo(b.eps[0], o.Extension) })
+	r.settle()
+	if len(a.wrong) != 1 || !errors.Is(a.wrong[0], ErrUnknown) || len(s.told) != 0 {
+		t.Errorf("%v; the send has ended with %v", a.wrong, s.told)
+	}
+	b.pull(o, 1000)
+	r.until("its end", func() bool { return len(s.told) == 1 })
 	r.clean()
 }
 

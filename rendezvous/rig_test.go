@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -71,6 +72,16 @@ func (r *rank) Arrived(ep *eager.Endpoint, h eager.Header, body []byte) {
 	case eager.Finish:
 		if err := r.layer.Finished(&r.sends[ep.Peer], h.Flags, x); err != nil {
 			r.wrong = append(r.wrong, err)
+		}
+	case eager.Cancel:
+		for i, o := range r.offers {
+			if o.from == ep.Peer && o.Name == x.Name {
+				r.offers = slices.Delete(r.offers, i, i+1)
+				if h.Flags&eager.FlagAsk != 0 {
+					r.layer.LetGo(ep, x)
+				}
+				return
+			}
 		}
 	}
 }

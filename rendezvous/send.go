@@ -26,7 +26,8 @@ type Send struct {
 	mr         verbs.MR
 	name       uint64 // among the offers to this peer
 	offer      eager.Outgoing
-	left       bool // the offer has left: the peer may know of it
+	left       bool  // the offer has left: the peer may know of it
+	asked      error // the peer was asked to let it go: with this it ends then
 	next, prev *Send
 }
 
@@ -50,7 +51,7 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 	// The device reads by address: the memory must neither move nor go.
 	s.pin.Pin(unsafe.SliceData(mem))
 	to.offers++
-	s.mem, s.mr, s.name, s.left = mem, mr, to.offers, false
+	s.mem, s.mr, s.name, s.left, s.asked = mem, mr, to.offers, false, nil
 	s.offer.Owner = s
 	to.push(s)
 	l.count.Offers++
@@ -69,17 +70,20 @@ func (l *Layer) Offer(s *Send, to *Sends, ep *eager.Endpoint, context uint32, ta
 func (s *Send) Sent(ok bool) { s.left = ok }
 
 // Withdraw takes an offer back, if it has not left this rank, or if its receiver has
-// not begun to read and the device can tell. The owner is not told.
-func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
+// not begun to read and the device can tell. Then it returns true, and the owner is not
+// told. Where the device can't tell the receiver is asked: if it has not matched the offer
+// the owner is told why, in a while, and else of the end that it comes to.
+func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint, why error) bool {
 	if !ep.Withdraw(&s.offer) {
+		if _, can := s.mr.(verbs.Revoker); !can {
+			s.ask(ep, why)
+			return false
+		}
 		if !l.revoke(s) {
 			return false
 		}
 		ep.Forgo()
-		// Not in s, which is the owner's again.
-		cancel := new(eager.Outgoing)
-		cancel.SetControl(eager.Header{Kind: eager.Cancel}, eager.Extension{Name: s.name})
-		ep.Enqueue(cancel)
+		s.cancel(ep, 0)
 	}
 	to.remove(s)
 	_ = l.quiet(s)
@@ -87,12 +91,27 @@ func (l *Layer) Withdraw(s *Send, to *Sends, ep *eager.Endpoint) bool {
 	return true
 }
 
+// ask asks the receiver to let an offer go, once.
+func (s *Send) ask(ep *eager.Endpoint, why error) {
+	if s.left && s.asked == nil {
+		s.asked = why
+		s.cancel(ep, eager.FlagAsk)
+	}
+}
+
+// cancel sends a Cancel. It isn't in s, which is its owner's again perhaps.
+func (s *Send) cancel(ep *eager.Endpoint, flags uint8) {
+	o := new(eager.Outgoing)
+	o.SetControl(eager.Header{Kind: eager.Cancel, Flags: flags}, eager.Extension{Name: s.name})
+	ep.Enqueue(o)
+}
+
 // Refused ends the sends to a peer that will not receive them. Those that it has
 // begun to read go on.
 func (l *Layer) Refused(to *Sends, ep *eager.Endpoint, err error) {
 	for s := to.head; s != nil; {
 		next := s.next
-		if l.Withdraw(s, to, ep) {
+		if l.Withdraw(s, to, ep, err) {
 			s.Owner.Offered(err)
 		}
 		s = next
@@ -117,14 +136,20 @@ func (l *Layer) Finished(from *Sends, flags uint8, x eager.Extension) error {
 		if s.name != x.Name || !s.left {
 			continue
 		}
-		from.remove(s)
 		var err error
 		switch {
+		case flags&eager.FlagWithdrawn != 0:
+			if s.asked == nil {
+				return fmt.Errorf("%w: it withdraws offer %d", ErrUnknown, x.Name)
+			}
+			l.count.Withdrawn++
+			err = s.asked
 		case flags&eager.FlagFailed != 0:
 			err = ErrRefused
 		case flags&eager.FlagUnwanted != 0:
 			err = ErrUnwanted
 		}
+		from.remove(s)
 		l.end(s, err)
 		return nil
 	}
@@ -147,6 +172,7 @@ func (l *Layer) end(s *Send, err error) {
 		err = e
 	}
 	l.count.Finishes++
+	s.asked = nil
 	s.Owner.Offered(err)
 }
 
