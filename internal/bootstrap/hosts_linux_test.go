@@ -180,3 +180,41 @@ func TestHydraHosts(t *testing.T) {
 		}
 	}
 }
+
+// Slurm's ranks: with PMI on any number of hosts, without it on one, and on several with
+// an address.
+func TestSlurmHosts(t *testing.T) {
+	testbed.Need(t, "hosts", "slurm")
+	bed := testbed.New(t, 3)
+	bed.Slurm()
+	meeting := newSpread(t, bed, "h0:4711", 0).env[:2]
+	for _, c := range []struct {
+		env  []string
+		args string
+		n    int    // ranks
+		err  string // that all say instead
+	}{
+		{args: "-N3 -n6 --mpi=pmi2", n: 6},
+		{args: "-N1 -n3", n: 3},
+		{args: "-N1 -n3 --mpi=pmix", n: 3},
+		{args: "-N1 -n1", n: 1},
+		{args: "-N3 -n6", n: 6, env: meeting},
+		{args: "-N3 -n6", err: "srun started ranks on more than one host, without PMI: use srun --mpi=pmi2"},
+		{args: "-N3 -n6 --mpi=pmix", err: "use srun --mpi=pmi2 -n N program, or verbrun -n N program; or pass VERBENA_MEET"},
+		{args: "-N3 -n6 --mpi=pmix", n: 6, env: meeting},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := bed.CommandContext(ctx, 0, "srun", append(strings.Fields(c.args), os.Args[0])...)
+		cmd.Env = append(append(os.Environ(), "BOOTSTRAP_TEST_RANK=exchange"), c.env...)
+		out, err := cmd.CombinedOutput()
+		cancel()
+		if (err == nil) != (c.err == "") || !strings.Contains(string(out), c.err) {
+			t.Errorf("srun %s: %v: %s", c.args, err, out)
+		}
+		for r := range c.n {
+			if want := fmt.Sprintf("%d of %d agrees\n", r, c.n); !strings.Contains(string(out), want) {
+				t.Errorf("srun %s: no %q in %q", c.args, want, out)
+			}
+		}
+	}
+}

@@ -252,7 +252,8 @@ func mpirun(t *testing.T, as string, env []string, args ...string) (string, int)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "mpirun.openmpi", append(append([]string{"--oversubscribe"}, args...), os.Args[0])...)
-	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_TEST_RANK="+as, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"), env...)
+	// Two mpiruns that start at once may fail to make their common folder.
+	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_TEST_RANK="+as, "TMPDIR="+t.TempDir(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"), env...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

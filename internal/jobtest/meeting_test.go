@@ -133,7 +133,7 @@ func TestMpirun(t *testing.T) {
 	defer cancel()
 	run := func(n string, args ...string) (string, int) {
 		cmd := exec.CommandContext(ctx, mpirun, append([]string{"--oversubscribe", "-n", n}, args...)...)
-		cmd.Env = append(environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+		cmd.Env = append(environ(), "TMPDIR="+t.TempDir(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 		cmd.WaitDelay = 5 * time.Second
 		out, _ := cmd.CombinedOutput()
 		return string(out), cmd.ProcessState.ExitCode()

@@ -72,6 +72,7 @@ func TestPatience(t *testing.T) {
 
 // The time is over: all that are there hear who isn't.
 func TestMissing(t *testing.T) {
+	t.Parallel()
 	const size = 9
 	for name, short := range map[string]int{"rank 0 waits least": 0, "another does": 4} {
 		r := newRig(t)
@@ -97,19 +98,21 @@ func TestMissing(t *testing.T) {
 
 // Nobody keeps the meeting.
 func TestNoMeeting(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	_ = r.way.l.Close()
 	r.way.l = nil
 	c := r.config(1, 2)
-	c.Timeout = 300 * time.Millisecond
+	c.Timeout = time.Second
 	_, err := Join(t.Context(), c)
-	says(t, "a closed port", err, "rank 0 was not met within 300ms (", "tries)", "connection refused")
+	says(t, "a closed port", err, "rank 0 was not met within 1s (", "tries)", "connection refused")
 	r.way.host = "no-such-host.invalid"
 	_, err = Join(t.Context(), c)
-	says(t, "a name that doesn't resolve", err, "rank 0 was not met within 300ms", "no-such-host.invalid")
+	says(t, "a name that doesn't resolve", err, "rank 0 was not met within 1s", "no-such-host.invalid")
 }
 
 func TestCanceled(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	why := errors.New("the user is bored")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -143,6 +146,7 @@ func (r *rig) refused(what string, c Config, want ...string) {
 
 // Who has no place in the job is told so; the others go on to meet.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	var g errgroup.Group
 	ms := make([]*member, 3)
@@ -180,6 +184,7 @@ func TestRefused(t *testing.T) {
 
 // A control connection needs the token of the first one.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	done := make(chan error, 1)
 	go func() {
@@ -288,6 +293,7 @@ func TestFinished(t *testing.T) {
 
 // Rank 0 doesn't wait for ever for those that don't finalize.
 func TestNotFinalized(t *testing.T) {
+	t.Parallel()
 	ms := newRig(t).all(4)
 	if err := ms[2].leave(t.Context()); err != nil {
 		t.Error(err)

@@ -152,11 +152,12 @@ func timedOut(err error) bool {
 
 // Another secret on either side: neither is let in, and both say why.
 func TestWrongSecret(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	zero := make(chan error, 1)
 	go func() {
 		c := r.config(0, 2)
-		c.Timeout = 700 * time.Millisecond
+		c.Timeout = 2 * time.Second
 		_, err := Join(t.Context(), c)
 		zero <- err
 	}()
@@ -165,7 +166,7 @@ func TestWrongSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := r.config(1, 2)
-	c.Way, c.Timeout = wrong, 400*time.Millisecond
+	c.Way, c.Timeout = wrong, time.Second
 	_, err = Join(t.Context(), c)
 	says(t, "rank 1", err, "does not belong to this job", "does not have this job's secret")
 	says(t, "rank 0", <-zero, "rank 1 has not come", "connections that came to nothing: ", "from 127.0.0.1:", "tls: bad certificate")
@@ -173,6 +174,7 @@ func TestWrongSecret(t *testing.T) {
 
 // Somebody else has the port.
 func TestNotAMeeting(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	l, err := r.way.Listen()
 	if err != nil {
@@ -190,11 +192,11 @@ func TestNotAMeeting(t *testing.T) {
 		}
 	}()
 	c := r.config(1, 2)
-	c.Timeout = 300 * time.Millisecond
+	c.Timeout = time.Second
 	ctx, cancel := context.WithTimeout(t.Context(), patient)
 	defer cancel()
 	_, err = Join(ctx, c)
-	says(t, "rank 1", err, "not met within 300ms", "does not look like a TLS handshake")
+	says(t, "rank 1", err, "not met within 1s", "does not look like a TLS handshake")
 }
 
 func TestTCPAddress(t *testing.T) {

@@ -72,6 +72,7 @@ func as(t *testing.T, uid int, f func()) {
 
 // Another user has taken the name of the socket: nobody talks to him.
 func TestLocalTaken(t *testing.T) {
+	t.Parallel()
 	way := localRig(t)
 	as(t, 65534, func() {
 		l, err := net.Listen("unix", way.(*local).name)
@@ -92,12 +93,13 @@ func TestLocalTaken(t *testing.T) {
 	})
 	_, err := Join(t.Context(), Config{Rank: 0, Size: 2, Timeout: patient, Way: way})
 	says(t, "rank 0", err, "is taken by process", "of user 65534")
-	_, err = Join(t.Context(), Config{Rank: 1, Size: 2, Timeout: 300 * time.Millisecond, Way: way})
+	_, err = Join(t.Context(), Config{Rank: 1, Size: 2, Timeout: time.Second, Way: way})
 	says(t, "rank 1", err, "it does not belong to this job: it is process", "of user 65534, this is user 0")
 }
 
 // Another user comes to the meeting.
 func TestLocalStranger(t *testing.T) {
+	t.Parallel()
 	way := localRig(t)
 	done := make(chan error, 1)
 	go func() {
