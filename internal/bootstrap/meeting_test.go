@@ -122,7 +122,7 @@ func TestMeetingIndex(t *testing.T) {
 // Whoever is there hears who isn't.
 func TestMeetingMissing(t *testing.T) {
 	p := newParty(t, 5)
-	p.env = append(p.env, "VERBENA_MEET_TIMEOUT=1s")
+	p.env = append(p.env, "VERBENA_MEET_TIMEOUT=3s")
 	outs, statuses := p.all(func(r int) string {
 		if r == 1 || r == 3 {
 			return ""

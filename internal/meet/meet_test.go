@@ -82,7 +82,7 @@ func TestMissing(t *testing.T) {
 			g.Go(func() error {
 				c := r.config(rank, size)
 				if rank == short {
-					c.Timeout = time.Second
+					c.Timeout = 3 * time.Second
 				}
 				_, errs[rank] = Join(t.Context(), c)
 				return nil
