@@ -53,6 +53,10 @@ type Net struct {
 	// the completion queue that woke is polled or armed again.
 	Woken func(d verbs.Device) bool
 
+	// Unsifted says that any message wakes a side that is armed for solicited ones: the
+	// device can't tell them apart before they are read. The side polls and arms again.
+	Unsifted bool
+
 	// Nobody is a well-formed address of which no device answers.
 	Nobody []byte
 

@@ -1,0 +1,80 @@
+package tcp
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/verbena-mpi/verbena/internal/secret"
+	"github.com/verbena-mpi/verbena/verbs/verbstest"
+)
+
+var job = secret.New()
+
+func harness(c Config, tune tuning) verbstest.Harness {
+	return verbstest.Harness{
+		Open: func(t testing.TB, n int) verbstest.Net {
+			c := c
+			c.Timeout, c.Secret, c.Net = 2*time.Second, job, "lo"
+			net := verbstest.Net{Unsifted: true}
+			for range n {
+				d, err := open(c, tune)
+				if err != nil {
+					t.Fatal(err)
+				}
+				net.Devices = append(net.Devices, d)
+			}
+			nobody, err := open(c, tune)
+			if err != nil {
+				t.Fatal(err)
+			}
+			net.Nobody = nobody.Addr()
+			if err := nobody.Close(); err != nil {
+				t.Fatal(err)
+			}
+			net.Kill = func(i int) { net.Devices[i].(*Device).Die() }
+			return net
+		},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		Config
+		tune tuning
+		skip map[string]string
+	}{
+		{"plain", Config{}, normal, nil},
+		{"tls", Config{TLS: true}, normal, nil},
+		// Most messages take slots, and buffers are always full.
+		{"small", Config{}, tuning{inlineRecv: 64, buffer: 256, recvMost: 160, sendBuffer: 48 << 10}, cramped},
+		{"pieces", Config{}, tuning{inlineRecv: 700, buffer: 2048, recvMost: 512, part: pieces}, cut},
+		{"tlspieces", Config{TLS: true}, tuning{inlineRecv: 700, buffer: 2048, recvMost: 512, part: pieces}, cut},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := harness(c.Config, c.tune)
+			h.Skip = c.skip
+			verbstest.Run(t, h)
+		})
+	}
+}
+
+// What can't be passed with little room.
+var (
+	cramped = map[string]string{
+		"ModelClose": "what is under way doesn't fit into the sockets: Close gives a peer up that reads nothing, goodbye and all",
+	}
+	cut = map[string]string{
+		"ModelClose":       cramped["ModelClose"],
+		"ArmSendSolicited": "the rest of a write that was cut short waits for the socket, which has room at once",
+	}
+)
+
+// pieces cuts what a call moves: mostly to a few bytes.
+func pieces(n int) int {
+	if rand.IntN(4) == 0 {
+		return n
+	}
+	return min(n, 1+rand.IntN(1<<rand.IntN(14)))
+}

@@ -1,0 +1,57 @@
+//go:build linux
+
+package tcp
+
+import (
+	"context"
+	"sync"
+)
+
+// pairings tell the goroutines that make connections which queue pairs there are.
+type pairings struct {
+	mu      sync.Mutex
+	all     map[labels]pairing
+	changed chan struct{} // closed and replaced with each change
+}
+
+// pairing is a queue pair, as they know it.
+type pairing struct {
+	peer  deviceID
+	ended bool
+}
+
+func (k *pairings) init() {
+	k.all, k.changed = make(map[labels]pairing), make(chan struct{})
+}
+
+// set says that there is a queue pair, or that it has ended.
+func (k *pairings) set(l labels, p pairing) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all[l] = p
+	close(k.changed)
+	k.changed = make(chan struct{})
+}
+
+// admit answers a peer. One that is early waits for the Connect.
+func (k *pairings) admit(ctx context.Context, w want) answer {
+	for {
+		k.mu.Lock()
+		p, ok := k.all[labels{w.local, w.remote}]
+		changed := k.changed
+		k.mu.Unlock()
+		switch {
+		case ok && p.peer != w.from:
+			return answerDevice
+		case ok && p.ended:
+			return answerClosing
+		case ok:
+			return answerOK
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return answerLabel
+		}
+	}
+}
