@@ -8,9 +8,10 @@ import (
 
 // Slurm returns the hosts of the Slurm allocation that the environment describes, with
 // their slots, or none if there is no allocation. Slots are the tasks that the user asked
-// for on each node; where there is no such number, the node's processors by those of a
-// task. Inside a step of several tasks there are none: each of them would be told to use
-// all hosts.
+// for on each node. Where there are no such numbers they are the node's processors by
+// those of a task: so in a step of one task, as an interactive shell is, where the number
+// of tasks is the step's. Inside a step of several tasks there are no hosts: each task
+// would be told to use all of them.
 func Slurm(getenv func(string) string) ([]Host, error) {
 	text := getenv("SLURM_JOB_NODELIST")
 	if getenv("SLURM_JOB_ID") == "" || text == "" {
@@ -37,7 +38,7 @@ func Slurm(getenv func(string) string) ([]Host, error) {
 func slurmSlots(getenv func(string) string, nodes int) ([]int, error) {
 	const tasks, cpus, each = "SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CPUS_PER_TASK"
 	name := tasks
-	if getenv(name) == "" {
+	if getenv(tasks) == "" || getenv("SLURM_STEP_ID") != "" && getenv(cpus) != "" {
 		name = cpus
 	}
 	if getenv(name) == "" {

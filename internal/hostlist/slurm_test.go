@@ -76,6 +76,8 @@ func TestSlurm(t *testing.T) {
 		{"ID=7 NODELIST=h[0-1] CPUS=8,4", "h0 slots=8\nh1 slots=4\n", ""},
 		{"ID=7 NODELIST=h[0-1] CPUS=8,4 EACH=5", "h0 slots=1\nh1 slots=1\n", ""},
 		{"ID=7 NODELIST=h[0-1] TASKS=2(x2) STEP=1", "h0 slots=2\nh1 slots=2\n", ""},
+		{"ID=7 NODELIST=h[0-1] TASKS=1 CPUS=4(x2) STEPID=0 STEP=1", "h0 slots=4\nh1 slots=4\n", ""},
+		{"ID=7 NODELIST=h0 TASKS=1 STEPID=0 STEP=1", "h0 slots=1\n", ""},
 		{"ID=7 NODELIST=h[0-1] TASKS=2(x2) STEP=2", "", ""},
 		{"ID=7 NODELIST=h[0-1] TASKS=2", "", `SLURM_TASKS_PER_NODE: "2": expected numbers for 2 nodes: found 1`},
 		{"ID=7 NODELIST=h0", "", "SLURM_TASKS_PER_NODE: expected a number of tasks for each node, as 2(x3),1: it isn't set"},
@@ -86,7 +88,7 @@ func TestSlurm(t *testing.T) {
 			name, value, _ := strings.Cut(kv, "=")
 			env[map[string]string{
 				"ID": "SLURM_JOB_ID", "NODELIST": "SLURM_JOB_NODELIST", "TASKS": "SLURM_TASKS_PER_NODE",
-				"CPUS": "SLURM_JOB_CPUS_PER_NODE", "EACH": "SLURM_CPUS_PER_TASK", "STEP": "SLURM_STEP_NUM_TASKS",
+				"CPUS": "SLURM_JOB_CPUS_PER_NODE", "EACH": "SLURM_CPUS_PER_TASK", "STEP": "SLURM_STEP_NUM_TASKS", "STEPID": "SLURM_STEP_ID",
 			}[name]] = value
 		}
 		hosts, err := Slurm(func(name string) string { return env[name] })
