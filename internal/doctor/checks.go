@@ -24,7 +24,7 @@ var checks = []struct {
 	{"rdma", rdma, true},
 	{"network", network, false},
 	{"host name", hostName, false},
-	{"ssh", sshClient, false},
+	{"remote start", remoteStart, false},
 	{"clock", clock, true},
 	{"settings", settings, false},
 }

@@ -160,9 +160,10 @@ func TestChecks(t *testing.T) {
 		{"host name", steps(func(_ map[string]string, m *Machine) {
 			m.Hostname = func() (string, error) { return "", errors.New("none") }
 		}), Warning, "no name"},
-		{"ssh", nil, OK, "/bin/ssh"},
-		{"ssh", steps(noSSH), Warning, "no ssh in PATH"},
-		{"ssh", steps(noSSH, func(_ map[string]string, m *Machine) { m.Hosts = true }), Problem, "no ssh in PATH"},
+		{"remote start", nil, OK, "/bin/ssh"},
+		{"remote start", steps(noSSH), Warning, "ssh: not found"},
+		{"remote start", steps(noSSH, func(_ map[string]string, m *Machine) { m.Hosts = true }), Problem, "ssh: not found"},
+		{"remote start", steps(func(_ map[string]string, m *Machine) { m.Starter = "srun" }), OK, "/bin/srun"},
 		{"clock", nil, OK, "tsc"},
 		{"clock", steps(set(clockSource, "hpet\n")), Warning, "hpet"},
 		{"clock", steps(remove(clockSource)), OK, "isn't known"},

@@ -17,6 +17,7 @@ import (
 type Machine struct {
 	Root     string // of /proc and /sys
 	Hosts    bool   // there are others, on which a job is to run
+	Starter  string // the command that reaches them; "": ssh
 	Version  string // of verbrun
 	Tags     string // that this program was built with
 	Env      []string

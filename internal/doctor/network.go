@@ -77,15 +77,20 @@ func hostName(ctx context.Context, m *Machine) Finding {
 	return ok("%s is %s", name, strings.Join(list, ", "))
 }
 
-func sshClient(_ context.Context, m *Machine) Finding {
-	path, err := m.LookPath("ssh")
+// remoteStart looks for the command that starts agents.
+func remoteStart(_ context.Context, m *Machine) Finding {
+	name := m.Starter
+	if name == "" {
+		name = "ssh"
+	}
+	path, err := m.LookPath(name)
 	switch {
 	case err == nil:
 		return ok("%s", path)
 	case m.Hosts:
-		return problem("install an ssh client, or use --launch-agent", "no ssh in PATH")
+		return problem("install it, or use --launch-agent", "%s: %v", name, err)
 	}
-	return warning("install an ssh client, if jobs are to run on other hosts", "no ssh in PATH")
+	return warning("install it, if jobs are to run on other hosts", "%s: %v", name, err)
 }
 
 func settings(_ context.Context, m *Machine) Finding {

@@ -79,13 +79,13 @@ func findings(ctx context.Context, m *doctor.Machine, hosts []hostlist.Host, slu
 	if err != nil {
 		return nil, fmt.Errorf("the name of this program: %w", err)
 	}
-	for _, h := range hosts {
-		m.Hosts = m.Hosts || !h.Local
+	command := func(h hostlist.Host) []string {
+		return launcher.RemoteCommand(agent, slurm, h, []string{exe, "doctor", "--helper"})
 	}
-	return append(doctor.Look(ctx, m), doctor.Hosts(ctx, doctor.Plan{
-		Hosts: hosts, Machine: m,
-		Command: func(h hostlist.Host) []string {
-			return launcher.RemoteCommand(agent, slurm, h, []string{exe, "doctor", "--helper"})
-		},
-	})...), nil
+	for _, h := range hosts {
+		if !h.Local {
+			m.Hosts, m.Starter = true, command(h)[0]
+		}
+	}
+	return append(doctor.Look(ctx, m), doctor.Hosts(ctx, doctor.Plan{Hosts: hosts, Machine: m, Command: command})...), nil
 }
