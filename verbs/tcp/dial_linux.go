@@ -87,13 +87,12 @@ func (d *dialing) run(ctx context.Context, routes []route) (link, error) {
 	if len(routes) == 0 {
 		return link{}, fmt.Errorf("tcp: no way to the peer: its addresses are %s; this process uses %s", places(d.peer.at), locals(d.choice.at))
 	}
-	deadline, _ := ctx.Deadline()
 	pause := 10 * time.Millisecond
 	for round := 0; len(routes) > 0 && ctx.Err() == nil; round++ {
 		var left []route
 		busy := false
 		for i, r := range routes {
-			limit := time.Until(deadline) / time.Duration(len(routes)-i)
+			limit := until(ctx) / time.Duration(len(routes)-i)
 			if round == 0 {
 				limit = max(limit/2, min(limit, 50*time.Millisecond))
 			}
@@ -144,30 +143,39 @@ func (d *dialing) error() error {
 	return fmt.Errorf("tcp: no connection to the peer: %s", b.String())
 }
 
-// try dials one address.
+// try dials one address. The limit is for the first word of whoever is there.
 func (d *dialing) try(ctx context.Context, r route, limit time.Duration) (link, error) {
-	short, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	dialer := net.Dialer{KeepAlive: -1, Control: d.cfg.beforeConnect}
+	start := time.Now()
+	dialer := net.Dialer{KeepAlive: -1, Control: d.cfg.beforeConnect, Deadline: start.Add(limit)}
 	if r.from.IsValid() {
 		dialer.LocalAddr = &net.TCPAddr{IP: r.from.AsSlice(), Zone: r.from.Zone()}
 	}
-	c, err := dialer.DialContext(short, "tcp", r.to.String())
+	c, err := dialer.DialContext(ctx, "tcp", r.to.String())
 	if err != nil {
 		return link{}, err
 	}
 	defer c.Close() // the descriptor of a link is another one
 	hurry := func() { _ = c.SetDeadline(time.Unix(1, 0)) }
-	stop := context.AfterFunc(short, hurry)
+	stop := context.AfterFunc(ctx, hurry)
 	defer stop()
 	m := d.cfg.meet(d.id, c)
-	if err := m.propose(d.peer.id); err != nil {
+	_ = c.SetDeadline(start.Add(limit))
+	theirs, err := m.introduce()
+	if err != nil {
 		return link{}, err
 	}
-	// It is the peer, and alive. The queue pair that is meant may still have to be made
-	// there; so there is more time for the answer, and no other address is tried.
+	// It is a device of this kind. It may be slow, on a machine that does much else.
+	_ = c.SetDeadline(time.Now().Add(max(limit, until(ctx)/2)))
+	if ctx.Err() != nil {
+		return link{}, ctx.Err()
+	}
+	if err := m.propose(theirs, d.peer.id); err != nil {
+		return link{}, err
+	}
+	// It is the peer. The queue pair that is meant may still have to be made there; so
+	// there is more time for the answer, and no other address is tried.
 	if !stop() {
-		return link{}, short.Err()
+		return link{}, ctx.Err()
 	}
 	_ = c.SetDeadline(time.Now().Add(d.cfg.Timeout))
 	stop = context.AfterFunc(d.whole, hurry)
@@ -189,6 +197,12 @@ func (d *dialing) try(ctx context.Context, r route, limit time.Duration) (link, 
 	}
 	d.counts.dialed.Add(1)
 	return d.link(m, d.want, true, fd), nil
+}
+
+// until is how much time a context with a deadline has left.
+func until(ctx context.Context) time.Duration {
+	deadline, _ := ctx.Deadline()
+	return time.Until(deadline)
 }
 
 // again says whether another try may have another result. What closes the connection

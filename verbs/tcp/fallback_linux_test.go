@@ -231,3 +231,35 @@ func TestSecondTry(t *testing.T) {
 	_ = l.close()
 	b.taken(t)
 }
+
+// A peer that has said its first word has more time for the rest than an address where
+// nobody speaks.
+func TestSlowHandshake(t *testing.T) {
+	job := secret.New()
+	a := opened(t, Config{Secret: job, Net: "lo", Timeout: 2 * time.Second}, accepts)
+	b := opened(t, Config{Secret: job, Net: "lo"}, accepts)
+	var tries atomic.Int32
+	relay := server(t, func(c net.Conn) {
+		tries.Add(1)
+		to, err := net.Dial("tcp", b.at().String())
+		if err != nil {
+			return
+		}
+		defer to.Close()
+		go func() {
+			_, _ = io.CopyN(c, to, preambleSize)
+			<-time.After(a.cfg.Timeout / 3) // more than the share of one of three addresses
+			_, _ = io.Copy(c, to)
+		}()
+		_, _ = io.Copy(to, c)
+	})
+	l, err := a.search(t.Context(), b.id, relay, closedPort(t), closedPort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.close()
+	b.taken(t)
+	if n := tries.Load(); n != 1 {
+		t.Errorf("it was dialed %d times, expected once", n)
+	}
+}

@@ -49,7 +49,10 @@ func FuzzHandshake(f *testing.F) {
 		c := &script{in: bytes.NewReader(said)}
 		m := cfg.meet(deviceID{1}, c)
 		if dial {
-			err = m.propose(deviceID{2})
+			var theirs preamble
+			if theirs, err = m.introduce(); err == nil {
+				err = m.propose(theirs, deviceID{2})
+			}
 		} else {
 			_, err = m.examine()
 		}

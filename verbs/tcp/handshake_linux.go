@@ -22,20 +22,21 @@ func (c *Config) meet(id deviceID, conn net.Conn) *meeting {
 	return &meeting{cfg: c, id: id, conn: conn, over: conn}
 }
 
-// propose is the dialer's part up to the hello: when it succeeds, to is proved to be
-// at the other end.
-func (m *meeting) propose(to deviceID) error {
+// introduce is the dialer's part up to the other's preamble.
+func (m *meeting) introduce() (theirs preamble, err error) {
 	mine := newPreamble(m.cfg.TLS)
 	if _, err := m.conn.Write(mine[:]); err != nil {
-		return err
+		return theirs, err
 	}
-	var theirs preamble
 	if _, err := io.ReadFull(m.conn, theirs[:]); err != nil {
-		return fmt.Errorf("it closed the connection without a word: %w", bare(err))
+		return theirs, fmt.Errorf("it closed the connection without a word: %w", bare(err))
 	}
-	if err := mine.against(theirs); err != nil {
-		return err
-	}
+	return theirs, mine.against(theirs)
+}
+
+// propose is the dialer's part from there to the hello: when it succeeds, to is proved
+// to be at the other end.
+func (m *meeting) propose(theirs preamble, to deviceID) error {
 	session, err := m.secure(false)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (m *meeting) propose(to deviceID) error {
 	if _, err := m.over.Write(ids[:]); err != nil {
 		return err
 	}
-	return m.cfg.Secret.Prove(m.over, true, proofContext(mine, theirs, m.id, to, session))
+	return m.cfg.Secret.Prove(m.over, true, proofContext(newPreamble(m.cfg.TLS), theirs, m.id, to, session))
 }
 
 // ask ends the dialer's part.
