@@ -5,11 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/verbena-mpi/verbena/internal/secret"
 	"github.com/verbena-mpi/verbena/verbs/verbstest"
 )
-
-var job = secret.New()
 
 func harness(c Config, tune tuning) verbstest.Harness {
 	return verbstest.Harness{

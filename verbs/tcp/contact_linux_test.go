@@ -25,7 +25,7 @@ type end struct {
 func accepts(context.Context, want) answer { return answerOK }
 
 // opened opens contacts that admit what admit says, over loopback unless c says more.
-func opened(t *testing.T, c Config, admit func(context.Context, want) answer) *end {
+func opened(t testing.TB, c Config, admit func(context.Context, want) answer) *end {
 	t.Helper()
 	e := &end{links: make(chan link, 100)}
 	var err error
@@ -43,7 +43,7 @@ func opened(t *testing.T, c Config, admit func(context.Context, want) answer) *e
 }
 
 // taken waits for the link that e accepts.
-func (e *end) taken(t *testing.T) *link {
+func (e *end) taken(t testing.TB) *link {
 	t.Helper()
 	select {
 	case l := <-e.links:
@@ -56,7 +56,7 @@ func (e *end) taken(t *testing.T) *link {
 }
 
 // dialed dials to, which must succeed.
-func (e *end) dialed(t *testing.T, to *end, rail int) *link {
+func (e *end) dialed(t testing.TB, to *end, rail int) *link {
 	t.Helper()
 	l, err := e.dial(t.Context(), to.addr(), 1, 2, rail)
 	if err != nil {

@@ -216,7 +216,9 @@ func (d *Device) move(s *sink) {
 	if len(d.owing) != 0 {
 		d.retire()
 	}
-	d.busy.Store(len(d.ready) != 0 || d.canServe())
+	if busy := len(d.ready) != 0 || len(d.serving) != 0 && d.canServe(); busy != d.busy.Load() {
+		d.busy.Store(busy)
+	}
 }
 
 // turnOf says whether a poll of the queue looks at the sockets. Where several queues

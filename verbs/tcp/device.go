@@ -75,7 +75,7 @@ type tuning struct {
 
 // A receive buffer holds a few hundred small messages. What is read into it at once
 // bounds what is copied of a message that belongs elsewhere.
-var normal = tuning{inlineRecv: 4064, buffer: 32 << 10, recvMost: 16 << 10}
+var normal = tuning{inlineRecv: 4064, buffer: 48 << 10, recvMost: 20 << 10}
 
 // Open makes a device.
 func Open(c Config) (*Device, error) { return open(c, normal) }
@@ -106,7 +106,7 @@ func open(c Config, t tuning) (*Device, error) {
 
 // Attr implements verbs.Device.
 func (d *Device) Attr() verbs.Attr {
-	return verbs.Attr{Name: Name, MaxInline: maxSend, InlineRecv: d.tune.inlineRecv, MaxSend: maxSend, MaxRead: maxRead}
+	return verbs.Attr{Name: Name, MaxInline: maxSend, InlineRecv: d.tune.inlineRecv, MaxSend: maxSend, MaxRead: maxRead, SlowLook: true}
 }
 
 // Addr implements verbs.Device.
@@ -122,7 +122,7 @@ func (d *Device) Die() {
 	}
 	d.dead = true
 	d.cancel()
-	d.contacts.close()
+	d.contacts.die()
 	for _, c := range d.poll.conns {
 		if c != nil {
 			c.shut()

@@ -121,6 +121,10 @@ func (q *qp) PostSend(wrs []verbs.SendWR) (n int, err error) {
 	w.mu.Unlock()
 	if n > 0 {
 		q.retire(left)
+		if q.ring.len() > 0 && !q.owing {
+			q.owing = true
+			q.dev.owing = append(q.dev.owing, q)
+		}
 	}
 	return n, err
 }
@@ -167,8 +171,7 @@ func (q *qp) post(wr *verbs.SendWR) error {
 		return q.read(wr)
 	}
 	c.send(wr)
-	q.ring.push(entry{id: wr.ID, end: c.out.queued, op: verbs.OpSend, signaled: wr.Flags&verbs.Signaled != 0})
-	q.owe(wr.Flags)
+	q.push(entry{id: wr.ID, end: c.out.queued, op: verbs.OpSend, signaled: wr.Flags&verbs.Signaled != 0})
 	return nil
 }
 
@@ -178,15 +181,12 @@ func (q *qp) full(wr *verbs.SendWR) bool {
 		wr.Op == verbs.OpRead && q.reads.full(q.depth)
 }
 
-// owe notes that a completion is to come.
-func (q *qp) owe(f verbs.Flags) {
-	if f&verbs.Signaled != 0 {
+// push adds a request.
+func (q *qp) push(e entry) (number uint64) {
+	if e.signaled {
 		q.sendCQ.held++
 	}
-	if !q.owing {
-		q.owing = true
-		q.dev.owing = append(q.dev.owing, q)
-	}
+	return q.ring.push(e)
 }
 
 // retire completes the requests that are done, in the order in which they were

@@ -30,7 +30,7 @@ const (
 
 // reads are a queue pair's.
 type reads struct {
-	all  []*read // by index; nil: over
+	all  []*read // by index; those that are over have no size
 	free []uint32
 	gen  uint32
 	open int
@@ -38,30 +38,30 @@ type reads struct {
 
 func (r *reads) full(depth int) bool { return r.open >= min(max(2*depth, 16), maxReads) }
 
-func (r *reads) add(o *read) {
+func (r *reads) add() *read {
 	if len(r.free) == 0 {
 		r.free = append(r.free, uint32(len(r.all)))
-		r.all = append(r.all, nil)
+		r.all = append(r.all, new(read))
 	}
 	i := r.free[len(r.free)-1]
 	r.free = r.free[:len(r.free)-1]
 	r.gen++
-	o.name = (r.gen<<readBits | i) & nameMask
-	r.all[i] = o
 	r.open++
+	o := r.all[i]
+	*o = read{name: (r.gen<<readBits | i) & nameMask}
+	return o
 }
 
 func (r *reads) remove(o *read) {
-	i := o.name & (maxReads - 1)
-	r.all[i] = nil
-	r.free = append(r.free, i)
+	r.free = append(r.free, o.name&(maxReads-1))
 	r.open--
+	o.size = 0
 }
 
 // find returns the read that a frame is about, or nil.
 func (r *reads) find(name uint32) *read {
 	if i := name & (maxReads - 1); int(i) < len(r.all) {
-		if o := r.all[i]; o != nil && o.name == name {
+		if o := r.all[i]; o.size != 0 && o.name == name {
 			return o
 		}
 	}
@@ -70,9 +70,7 @@ func (r *reads) find(name uint32) *read {
 
 func (r *reads) clear() {
 	for _, o := range r.all {
-		if o != nil {
-			o.data = nil
-		}
+		o.data = nil
 	}
 	*r = reads{}
 }
@@ -93,18 +91,15 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	e := entry{id: wr.ID, op: verbs.OpRead, signaled: wr.Flags&verbs.Signaled != 0}
 	if len(wr.Data) == 0 {
 		e.done = true
-		q.ring.push(e)
-		q.owe(wr.Flags)
+		q.push(e)
 		return nil
 	}
-	r := &read{qp: q, id: wr.ID, data: wr.Data, size: uint64(len(wr.Data))}
-	r.number = q.ring.push(e)
-	q.reads.add(r)
+	r := q.reads.add()
+	r.qp, r.id, r.number, r.data, r.size = q, wr.ID, q.push(e), wr.Data, uint64(len(wr.Data))
 	o := &q.conn.out
 	before := len(o.buf)
 	o.buf = request{wr.Remote.Addr, wr.Remote.Key, r.size}.append(o.buf, r.name)
 	o.queued += uint64(len(o.buf) - before)
-	q.owe(wr.Flags)
 	q.dev.count.asked++
 	return nil
 }
@@ -165,7 +160,7 @@ func (q *qp) readEnds(name uint32, s verbs.Status) error {
 // Abort implements verbs.QP. What is on its way is dropped when it comes.
 func (q *qp) Abort(id uint64) {
 	for _, r := range q.reads.all {
-		if r == nil || r.id != id || r.data == nil {
+		if r.id != id || r.data == nil {
 			continue
 		}
 		c := q.conn
