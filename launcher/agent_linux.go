@@ -22,7 +22,7 @@ import (
 // another. When its standard input ends, or the supervisor is silent for too long,
 // everything here is killed. Its loop owns all fields but streams.
 type agent struct {
-	session *yamux.Session
+	session *mux
 	said    chan toAgent // closed when the supervisor has gone
 	spec    agentSpec
 	bound   *binding
@@ -71,7 +71,7 @@ func agentMain(o agentOptions) int {
 		_, err = fmt.Fprintf(conn, "\n%s%s%s\n", markerLine, markerReady, agentVersion())
 	}
 	if err == nil {
-		a.session, err = yamux.Server(conn, muxConfig(o.patience, a.log))
+		a.session, err = newMux(conn, false, o.patience, a.log)
 	}
 	if err == nil {
 		err = a.listen()

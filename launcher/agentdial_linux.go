@@ -23,7 +23,7 @@ func (a *agent) dial(d agentDial) {
 		ended(failed)
 		return
 	}
-	s, err := startStarter(a.crew.reaper, d.Argv)
+	s, err := startStarter(a.crew.reaper, d.Argv, syscall.Signal(d.AtDeath))
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, err)
 		_, _ = errs.Close(), conn.Close()

@@ -69,8 +69,9 @@ type agentSignal struct {
 // agentDial asks for a starter: its input and output are the stream with this
 // number, and what it says on standard error another.
 type agentDial struct {
-	ID   int
-	Argv []string
+	ID      int
+	Argv    []string
+	AtDeath int // the signal for when the agent dies, or 0
 }
 
 // fromAgent is a message of an agent: one of its fields is set.

@@ -110,6 +110,9 @@ func (f *front) run(ctx context.Context, j *Job, s spec) (Result, error) {
 	<-passed
 	if err != nil {
 		if j.Solo {
+			if len(s.Plan.remote()) > 0 {
+				awaitOrphans(restGrace) // starters whose input has ended
+			}
 			sweepOrphans()
 		}
 		return Result{Status: StatusInternal, Rank: -1}, fail(StatusInternal, "the supervisor (pid %d) ended unexpectedly: %w", f.cmd.Process.Pid, orElse(werr, err))

@@ -28,8 +28,8 @@ type host struct {
 
 	way     *way // set before connect is called
 	mu      sync.Mutex
-	session *yamux.Session // set once
-	calls   map[int]*way   // to hosts that this one's agent starts, by number
+	session *mux         // set once
+	calls   map[int]*way // to hosts that this one's agent starts, by number
 	hungUp  bool
 
 	// Of the supervisor's loop.
@@ -66,7 +66,6 @@ type hostEvent struct {
 
 // Limits of what agents are waited for.
 const (
-	agentLimit = 30 * time.Second // from the start of a starter to a new agent's answer
 	checkLimit = 30 * time.Second // for its looking at programs and folders
 	sendLimit  = 5 * time.Minute  // for a copy of this program
 	startLimit = 60 * time.Second // for starting the ranks of a host
@@ -126,14 +125,14 @@ func (v *supervisor) hostSays(e hostEvent) {
 // greet brings a new agent to where it has its orders and the streams of its ranks.
 func (v *supervisor) greet(h *host, spec *agentSpec) (msgs *yamux.Stream, err error) {
 	in := bufio.NewReader(h.way.conn)
-	late := time.AfterFunc(agentLimit, func() { _ = h.way.conn.Close() })
+	late := time.AfterFunc(v.spec.AgentLimit, func() { _ = h.way.conn.Close() })
 	defer late.Stop()
 	said, skipped, err := readMarker(in)
 	if len(skipped) > 1 {
 		v.log.Debugf("%s: before the agent: %q", h.name, skipped)
 	}
 	if !late.Stop() {
-		return nil, fail(StatusHost, "%s: no answer from the agent within %v: is verbrun at %s there?%s", h.name, agentLimit, v.spec.Self, h.way.words.last())
+		return nil, fail(StatusHost, "%s: no answer from the agent within %v: is verbrun at %s there?%s", h.name, v.spec.AgentLimit, v.spec.Self, h.way.words.last())
 	}
 	if err == nil && said == markerSend {
 		said, err = v.sendSelf(h, in)
@@ -144,7 +143,7 @@ func (v *supervisor) greet(h *host, spec *agentSpec) (msgs *yamux.Stream, err er
 	if err := v.checkMarker(h, said); err != nil {
 		return nil, err
 	}
-	session, err := yamux.Client(&buffered{in, h.way.conn}, muxConfig(v.spec.patience(), v.log))
+	session, err := newMux(&buffered{in, h.way.conn}, true, v.spec.patience(), v.log)
 	if err != nil {
 		return nil, fail(StatusInternal, "%s: %w", h.name, err)
 	}

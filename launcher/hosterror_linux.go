@@ -70,10 +70,12 @@ func (v *supervisor) goneBecause(h *host) error {
 	}
 	_, err := h.session.AcceptStream() // says why
 	switch {
-	case errors.Is(err, yamux.ErrKeepAliveTimeout), errors.Is(err, yamux.ErrConnectionWriteTimeout):
+	case h.session.silent.Load():
 		return fmt.Errorf("no sign of life for %v", v.spec.patience())
 	case errors.Is(err, yamux.ErrSessionShutdown):
 		return errors.New("its agent doesn't read what it is told")
+	case errors.Is(err, yamux.ErrInvalidVersion), errors.Is(err, yamux.ErrInvalidMsgType), errors.Is(err, yamux.ErrUnexpectedFlag), errors.Is(err, yamux.ErrRecvWindowExceeded), errors.Is(err, yamux.ErrDuplicateStream):
+		return fmt.Errorf("what comes from its agent makes no sense: %w", err)
 	}
 	status, ok := h.way.end()
 	if ok && status != 0 {

@@ -53,11 +53,14 @@ func (v *supervisor) agentSpec(h *host) *agentSpec {
 // meetHosts brings the agents of all other hosts to where they could start their
 // ranks.
 func (v *supervisor) meetHosts() error {
+	if len(v.hosts) == 0 {
+		return nil
+	}
 	for _, h := range v.hosts {
 		if h.parent != nil {
 			continue
 		}
-		s, err := startStarter(v.crew.reaper, v.starterArgv(h))
+		s, err := startStarter(v.crew.reaper, v.starterArgv(h), v.spec.Reach.atDeath())
 		if err != nil {
 			return named(h, err)
 		}
@@ -67,7 +70,21 @@ func (v *supervisor) meetHosts() error {
 		spec := v.agentSpec(h)
 		go v.connect(h, spec)
 	}
-	return v.awaitHosts(agentLimit+checkLimit, "said that it could start its ranks", func(h *host) bool { return h.up })
+	return v.awaitHosts(v.meetLimit(), "said that it could start its ranks", func(h *host) bool { return h.up })
+}
+
+// meetLimit bounds the making of all sessions: agents start others in turn, and files
+// may have to be sent.
+func (v *supervisor) meetLimit() time.Duration {
+	steps := 1
+	for h := v.hosts[len(v.hosts)-1]; h.parent != nil; h = h.parent {
+		steps++
+	}
+	limit := time.Duration(steps) * (v.spec.AgentLimit + checkLimit)
+	if len(v.sent) > 0 {
+		limit += sendLimit
+	}
+	return limit
 }
 
 // startHosts has the agents start their ranks.
@@ -172,7 +189,7 @@ func (v *supervisor) connectThrough(parent, h *host, spec *agentSpec) {
 	parent.calls[id] = w
 	parent.mu.Unlock()
 	h.way = w
-	parent.order(toAgent{Dial: &agentDial{ID: id, Argv: v.starterArgv(h)}})
+	parent.order(toAgent{Dial: &agentDial{ID: id, Argv: v.starterArgv(h), AtDeath: int(v.spec.Reach.atDeath())}})
 	v.connect(h, spec)
 }
 
@@ -211,5 +228,8 @@ func (v *supervisor) dismiss() {
 			limit = time.After(0)
 			h.way.stop()
 		}
+	}
+	if len(v.hosts) > 0 {
+		sweepOrphans() // a starter that was a shell of this host may have left an agent
 	}
 }

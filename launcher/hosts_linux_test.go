@@ -64,3 +64,45 @@ func TestHosts(t *testing.T) {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
 }
+
+// Beyond its fan-out the supervisor has agents start agents, and these others.
+func TestTree(t *testing.T) {
+	before := descriptors(t)
+	const n = 7
+	j := Job{Hosts: elsewhere(n), Agent: localAgent(t), FanOut: 2, MapBy: MapBy{Kind: MapNode}}
+	// Each agent is the child of another's, but for two.
+	r, out, err := sh(t, t.Context(), j, 2*n, `echo $PMI_RANK; read x; test -z "$x" || exit 3; echo err >&2`)
+	if err != nil || r != (Result{Rank: -1}) || strings.Count(out, "err\n") != 2*n || strings.Count(out, "\n") != 4*n {
+		t.Errorf("%+v, %v, %q", r, err, out)
+	}
+	r, out, err = sh(t, t.Context(), j, 2*n, `test $PMI_RANK = 13 || exec sleep 60; exit 5`)
+	if err != nil || r.Status != 5 || r.Rank != 13 || !strings.Contains(r.Why, "rank 13 on 198.51.100.7 (pid ") {
+		t.Errorf("%+v, %v, %q", r, err, out)
+	}
+	if after := descriptors(t); after != before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+// parents says which agent starts which.
+func TestTreeParents(t *testing.T) {
+	v := &supervisor{spec: spec{FanOut: 2, Plan: &plan{}, Input: InputNone}}
+	for i := range 9 {
+		v.spec.Plan.Hosts = append(v.spec.Plan.Hosts, hostlist.Host{Name: fmt.Sprint(i)})
+		v.spec.Plan.Seats = append(v.spec.Plan.Seats, seat{Host: i})
+		v.spec.Plan.Count = append(v.spec.Plan.Count, 1)
+		v.ranks = append(v.ranks, &rank{id: i})
+	}
+	v.newHosts()
+	var got []string
+	for _, h := range v.hosts {
+		p := "-"
+		if h.parent != nil {
+			p = h.parent.name
+		}
+		got = append(got, p)
+	}
+	if want := strings.Fields("- - 0 0 1 1 2 2 3"); !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+}

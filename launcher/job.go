@@ -32,6 +32,8 @@ type Job struct {
 	// Agent is the command that runs another one on a host, in place of ssh: words with
 	// blanks between them, to which the host and the command are added. "": ssh, or srun.
 	Agent string
+	// AgentLimit is how long the agent on another host may take to answer. 0: 30 s.
+	AgentLimit time.Duration
 	// FanOut is how many agents this process starts by itself, and each agent in turn:
 	// a tree. 0: 32.
 	FanOut int
@@ -177,6 +179,9 @@ func (j *Job) validateHosts() error {
 	if j.Slurm && len(j.Hosts) == 0 {
 		return fail(StatusUsage, "a job in a Slurm allocation: no hosts given")
 	}
+	if j.AgentLimit < 0 {
+		return fail(StatusUsage, "a limit of %v for agents: expected more than 0", j.AgentLimit)
+	}
 	if j.FanOut < 0 {
 		return fail(StatusUsage, "a fan-out of %d: expected at least 1", j.FanOut)
 	}
@@ -205,9 +210,12 @@ func (j *Job) files() (in, out, err *os.File) {
 
 // spec finds what the job names.
 func (j *Job) spec(ctx context.Context) (s spec, err error) {
-	s = spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings, DisplayMap: j.DisplayMap, Reach: reach{Agent: j.Agent, Slurm: j.Slurm}, FanOut: j.FanOut}
+	s = spec{Env: j.Env, Input: j.Input, Output: j.Output, BuildFlags: j.BuildFlags, Bind: j.Bind, Timeout: j.Timeout, Continuous: j.Continuous, DetectDeadlock: j.DetectDeadlock, Verbose: j.Verbose, ReportBindings: j.ReportBindings, DisplayMap: j.DisplayMap, Reach: reach{Agent: j.Agent, Slurm: j.Slurm}, FanOut: j.FanOut, AgentLimit: j.AgentLimit}
 	if s.FanOut == 0 {
 		s.FanOut = defaultFanOut
+	}
+	if s.AgentLimit == 0 {
+		s.AgentLimit = defaultAgentLimit
 	}
 	if s.Env == nil {
 		s.Env = os.Environ()
@@ -234,8 +242,11 @@ func (j *Job) spec(ctx context.Context) (s spec, err error) {
 	return s, nil
 }
 
-// defaultFanOut is of agents that one process starts.
-const defaultFanOut = 32
+// Defaults of a job's FanOut and AgentLimit.
+const (
+	defaultFanOut     = 32
+	defaultAgentLimit = 30 * time.Second
+)
 
 // remember notes what other hosts must have as this one has it.
 func (s *spec) remember() (err error) {

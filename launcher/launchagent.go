@@ -3,6 +3,7 @@ package launcher
 import (
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/verbena-mpi/verbena/internal/hostlist"
@@ -27,6 +28,16 @@ func (r reach) name() string {
 
 // connectLimit is how long ssh may try to reach a host.
 const connectLimit = 10 * time.Second
+
+// atDeath is the signal for a starter when the process that has started it dies, or 0.
+// Ssh may wait for a host that doesn't answer. Srun ends the agent best when its input
+// ends: a signal would interrupt that.
+func (r reach) atDeath() syscall.Signal {
+	if r.name() == "srun" {
+		return 0
+	}
+	return syscall.SIGTERM
+}
 
 // idle says whether what a starter says is no news.
 func (r reach) idle(line string) bool {

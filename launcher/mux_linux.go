@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -13,18 +14,75 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// muxConfig: each stream has its own window, so that output which nobody reads
-// keeps back nothing else. A peer that is silent for as long as patience is gone.
-func muxConfig(patience time.Duration, log *logrus.Logger) *yamux.Config {
+// mux is a session over a connection. Each stream has its own window, so that output
+// which nobody reads keeps back nothing else. When nothing has come for as long as
+// patience the session ends.
+type mux struct {
+	*yamux.Session
+	conn   *heard
+	silent atomic.Bool // that is why it has ended
+}
+
+// heard is a connection that knows when it has last heard something.
+type heard struct {
+	io.ReadWriteCloser
+	begin time.Time
+	at    atomic.Int64 // nanoseconds since begin; written by the reader, read by watch
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.ReadWriteCloser.Read(p)
+	h.at.Store(int64(time.Since(h.begin)))
+	return n, err
+}
+
+// newMux makes a session of a connection. Supervisors are clients.
+func newMux(conn io.ReadWriteCloser, client bool, patience time.Duration, log *logrus.Logger) (*mux, error) {
 	c := yamux.DefaultConfig()
-	// A ping is sent after the interval, and has the write timeout for its answer.
-	c.KeepAliveInterval = patience / 4
-	c.ConnectionWriteTimeout = patience - patience/4
+	// Its keepalive takes a connection for dead that has much to carry, and so does
+	// its limit for writing.
+	c.EnableKeepAlive, c.ConnectionWriteTimeout = false, time.Hour
 	// Who has closed a stream may wait for ever: the other side may be a user who
 	// reads page by page.
 	c.StreamCloseTimeout, c.StreamOpenTimeout = 0, 0
 	c.LogOutput, c.Logger = nil, muxLog{log}
-	return c
+	m := &mux{conn: &heard{ReadWriteCloser: conn, begin: time.Now()}}
+	open := yamux.Server
+	if client {
+		open = yamux.Client
+	}
+	var err error
+	if m.Session, err = open(m.conn, c); err == nil {
+		go m.watch(patience)
+	}
+	return m, err
+}
+
+// watch asks for a sign of life now and then, and ends a session without any.
+func (m *mux) watch(patience time.Duration) {
+	t := time.NewTicker(patience / 4)
+	defer t.Stop()
+	asking := make(chan struct{}, 1)
+	for {
+		select {
+		case <-m.CloseChan():
+			return
+		case <-t.C:
+		}
+		if time.Since(m.conn.begin)-time.Duration(m.conn.at.Load()) > patience {
+			m.silent.Store(true)
+			_ = m.Close()
+			return
+		}
+		select {
+		case asking <- struct{}{}:
+			go func() { // waits for the answer, which is of no interest
+				_, _ = m.Ping()
+				<-asking
+			}()
+		default:
+		}
+	}
 }
 
 // muxLog passes on what yamux has to say to those who want to know.
@@ -35,7 +93,7 @@ func (l muxLog) Printf(format string, v ...any) { l.log.Debugf(format, v...) }
 func (l muxLog) Println(v ...any)               { l.log.Debugln(v...) }
 
 // openStream opens a stream that begins with its head.
-func openStream(s *yamux.Session, kind streamKind, id int) (*yamux.Stream, error) {
+func openStream(s *mux, kind streamKind, id int) (*yamux.Stream, error) {
 	st, err := s.OpenStream()
 	if err != nil {
 		return nil, err
@@ -48,7 +106,7 @@ func openStream(s *yamux.Session, kind streamKind, id int) (*yamux.Stream, error
 const headLimit = 10 * time.Second
 
 // acceptStream takes a stream that openStream made.
-func acceptStream(s *yamux.Session) (st *yamux.Stream, kind streamKind, id int, err error) {
+func acceptStream(s *mux) (st *yamux.Stream, kind streamKind, id int, err error) {
 	if st, err = s.AcceptStream(); err != nil {
 		return nil, 0, 0, err
 	}

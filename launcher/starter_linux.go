@@ -17,9 +17,9 @@ type starter struct {
 	ended chan syscall.WaitStatus // has room for it
 }
 
-// startStarter starts a command from this thread, which is locked: the starter dies
-// with it.
-func startStarter(r *reaper, argv []string) (*starter, error) {
+// startStarter starts a command from this thread, which is locked. It gets the signal
+// atDeath when that ends; its input ends in any case.
+func startStarter(r *reaper, argv []string, atDeath syscall.Signal) (*starter, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return nil, fail(StatusNotFound, "%s: not found in PATH", argv[0])
@@ -55,7 +55,7 @@ func startStarter(r *reaper, argv []string) (*starter, error) {
 	s.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{theirIn.Fd(), theirOut.Fd(), theirErr.Fd()},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: atDeath},
 	})
 	if err != nil {
 		_, _ = s.conn.Close(), errs.Close()

@@ -60,6 +60,10 @@ func superviseMain() int {
 	if err := dec.Decode(&s); err != nil {
 		return StatusInternal // the front has gone
 	}
+	if len(s.Plan.remote()) > 0 {
+		// Control-Z stops the front. We go on: other hosts would take us for dead.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGTSTP)
+	}
 	v := newSupervisor(s)
 	v.crew.realtime = outrank()
 	r := v.run(dec)

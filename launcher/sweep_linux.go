@@ -58,6 +58,12 @@ func childrenByParent() []int {
 	return pids
 }
 
+// awaitOrphans reaps children that end by themselves, for so long at most.
+func awaitOrphans(limit time.Duration) {
+	for end := time.Now().Add(limit); time.Now().Before(end) && !reapOrphans(); time.Sleep(time.Millisecond) {
+	}
+}
+
 // sweepOrphans kills and reaps all children of this process, and theirs, for a
 // second at most.
 func sweepOrphans() {
@@ -65,16 +71,23 @@ func sweepOrphans() {
 		for _, pid := range children() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
-		for {
-			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-			if err == unix.ECHILD {
-				return
-			}
-			if err == unix.EINTR || pid > 0 {
-				continue
-			}
-			break
+		if reapOrphans() {
+			return
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// reapOrphans reaps children that have ended. It says whether none are left.
+func reapOrphans() bool {
+	for {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		switch {
+		case err == unix.ECHILD:
+			return true
+		case err == unix.EINTR || pid > 0:
+			continue
+		}
+		return false
 	}
 }

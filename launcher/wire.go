@@ -22,7 +22,8 @@ type spec struct {
 	Plan  *plan
 	Reach reach // of other hosts
 
-	FanOut int // agents that one process starts by itself
+	FanOut     int // agents that one process starts by itself
+	AgentLimit time.Duration
 
 	Preload []string // absolute
 	Self    string   // this program's file

@@ -58,6 +58,7 @@ type placeFlags struct {
 	mapBy   string
 	ppn     int
 	display string
+	limit   seconds
 }
 
 func (p *placeFlags) register(f *pflag.FlagSet, j *launcher.Job) {
@@ -67,6 +68,8 @@ func (p *placeFlags) register(f *pflag.FlagSet, j *launcher.Job) {
 	_ = f.MarkHidden("ppn") // mpirun's spelling of ppr
 	f.BoolVar(&j.Oversubscribe, "oversubscribe", false, "let hosts have more ranks than slots, up to max_slots")
 	f.StringVar(&j.Agent, "launch-agent", "", "the `COMMAND` that runs another one on a host (default ssh, or srun in a Slurm allocation)")
+	f.Var(&p.limit, "launch-timeout", "how long a host's agent may take to answer (default 30s)")
+	f.IntVar(&j.FanOut, "fan-out", 0, "start at most `N` agents from here, and others from those (default 32)")
 	f.StringArrayVar(&j.Preload, "preload", nil, "copy a `FILE` to the other hosts before the ranks start; the program too, if it is named")
 	f.StringVar(&p.display, "display", "", "print `WHAT`: map, which ranks run on which host")
 }
@@ -82,7 +85,12 @@ func (p *placeFlags) apply(f *pflag.FlagSet, j *launcher.Job, getenv func(string
 		}
 		j.MapBy = launcher.MapBy{Kind: launcher.MapPPR, N: p.ppn}
 	}
+	j.AgentLimit = p.limit.duration()
 	switch {
+	case f.Changed("launch-timeout") && p.limit <= 0:
+		return fmt.Errorf("--launch-timeout: %v: expected more than 0", p.limit.duration())
+	case f.Changed("fan-out") && j.FanOut < 1:
+		return fmt.Errorf("--fan-out: %d: expected at least 1", j.FanOut)
 	case p.display == "map":
 		j.DisplayMap = true
 	case f.Changed("display"):
