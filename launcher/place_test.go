@@ -53,6 +53,7 @@ func TestPlace(t *testing.T) {
 		{"a;b;c", 2, slot, false, "01"},
 		{"a;b;c", 7, node, false, "0120120"},
 		{"a;b:2;c", 3, slot, false, "011"},
+		{"a;b:2", 1, slot, false, "0"},
 		{"a;b:2;c", 5, slot, false, "00112"},
 		{"a;b:2;c", 7, node, false, "0120120"},
 		{"a;b:2;c", 9, node, false, "012012020"},
@@ -78,6 +79,14 @@ func TestPlace(t *testing.T) {
 		if err != nil || b.String() != c.want {
 			t.Errorf("%+v: %q, %v", c, b.String(), err)
 		}
+	}
+}
+
+// A program may state max_slots alone.
+func TestPlaceMaxAlone(t *testing.T) {
+	got, err := place([]hostlist.Host{{Name: "a", Max: 1}, {Name: "b"}}, 4, slot, false)
+	if d := cmp.Diff([]int{0, 1, 1, 1}, got); err != nil || d != "" {
+		t.Error(err, d)
 	}
 }
 

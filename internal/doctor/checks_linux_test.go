@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -231,6 +233,22 @@ func TestTrials(t *testing.T) {
 	if errno != 0 {
 		t.Logf("single copy is denied here: %v", errno)
 	}
+}
+
+// What is read must be what is there.
+func TestTrialRead(t *testing.T) {
+	mem := make([]byte, 1<<17) // on the heap, which doesn't move
+	self, addr := strconv.Itoa(os.Getpid()), strconv.FormatUint(uint64(addressOf(mem)), 16)
+	for args, want := range map[[3]string]int{
+		{self, addr, "00"}: 0,
+		{self, addr, "01"}: 3,
+		{self, "x", "00"}:  2,
+	} {
+		if got := trialRead(args[0], args[1], args[2]); got != want {
+			t.Errorf("%v: %d", args, got)
+		}
+	}
+	runtime.KeepAlive(mem)
 }
 
 func TestWrite(t *testing.T) {

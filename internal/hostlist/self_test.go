@@ -78,6 +78,7 @@ func TestMarkMerges(t *testing.T) {
 		"h1:1\nh0:2\nlocalhost:3":                       "h1 slots=1\nh0 slots=5\n",
 		"h0 slots=2 max_slots=3\n127.0.0.1 max_slots=2": "h0 slots=4 max_slots=5\n",
 		"h0 slots=2 max_slots=3\n127.0.0.1:2":           "h0 slots=4\n",
+		"h0:2\n127.0.0.1":                               "h0\n",
 		"h0\n127.0.0.1:2":                               "h0\n",
 		"h0:2\n127.0.0.1 port=22 slots=2":               "h0 slots=2\n127.0.0.1 slots=2 port=22\n",
 	} {
