@@ -40,6 +40,9 @@ func Help(ctx context.Context, m *Machine, in io.Reader, out io.Writer) error {
 	all.Go(func() { accept(ctx, l, key, first.Host) })
 	h := hello{Version: m.Version, Path: self(), Machine: m.identity(), Time: time.Now(), Findings: Look(ctx, m)}
 	h.Port = uint16(l.Addr().(*net.TCPAddr).Port)
+	if list, known := m.field("proc/self/status", "Cpus_allowed_list"); known {
+		h.Cores = countCores(list)
+	}
 	h.Networks, _ = m.Networks(first.Net) // without any, nobody can connect: Findings say why
 	h.Time = time.Now()
 	if err := say(out, helperWord, h); err != nil {

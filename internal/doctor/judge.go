@@ -46,6 +46,10 @@ func answers(visits []*visit, version string) []Finding {
 			f.Level, f.Found = Warning, fmt.Sprintf("%s: its clock is %v off", v.host.Name, v.off.Round(time.Second/10))
 			f.Advice = "times in messages of several hosts can't be compared: run NTP"
 			good++
+		case v.hello.Cores > 0 && v.host.Slots > v.hello.Cores:
+			f.Level, f.Found = Warning, fmt.Sprintf("%s has %d slots, and may use %d cores", v.host.Name, v.host.Slots, v.hello.Cores)
+			f.Advice = "ranks that share cores wait for each other: state fewer slots"
+			good++
 		default:
 			good++
 			continue

@@ -45,6 +45,7 @@ type hello struct {
 	Machine  string // of the kernel that runs and the network that is seen
 	Time     time.Time
 	Port     uint16
+	Cores    int // that it may use; 0: unknown
 	Networks []tcp.Network
 	Findings []Finding
 }
