@@ -223,6 +223,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		{0, commtest.Limit(0), "commtest: 0 ranks"},
 		{2, commtest.Limit(-1), "commtest: a limit of -1ns"},
+		{2, commtest.Hosts(-1), "commtest: -1 hosts"},
 		{2, commtest.Device("string"), `no device "string": this system has `},
 		{2, commtest.Config(comm.Config{Recv: "both"}), `"both" is not a kind of receive queue`},
 	} {

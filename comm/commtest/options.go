@@ -15,6 +15,7 @@ type Option func(*options)
 type options struct {
 	config comm.Config
 	device string
+	hosts  int
 	limit  time.Duration
 }
 
@@ -24,6 +25,11 @@ func Config(c comm.Config) Option { return func(o *options) { o.config = c } }
 // Device has ranks that are goroutines talk over a device (comm.Devices names them)
 // instead of the one that they would choose.
 func Device(name string) Option { return func(o *options) { o.device = name } }
+
+// Hosts has ranks that are goroutines believe to be on n hosts, as many on each and the
+// first ones on the first: they talk through shared memory with those of their own host,
+// and with the others as hosts do. It doesn't go with Device.
+func Hosts(n int) Option { return func(o *options) { o.hosts = n } }
 
 // Limit is how long the ranks may take: a minute if it isn't said. If go test's own
 // limit (-timeout) comes sooner, the ranks' is a little before that. In a bubble of
@@ -58,6 +64,16 @@ func choose(t testing.TB, opts []Option) options {
 	case o.limit == 0:
 		o.limit = defaultLimit
 	}
+	if o.hosts != 0 {
+		switch {
+		case o.hosts < 0:
+			t.Fatalf("commtest: %d hosts", o.hosts)
+		case o.device != "":
+			t.Fatalf("commtest: device %s between %d hosts: ranks choose their devices by host", o.device, o.hosts)
+		case bubble:
+			t.Fatal("commtest: hosts in a bubble of testing/synctest")
+		}
+	}
 	if bubble {
 		if o.device == "" {
 			o.device = inprocess
@@ -73,6 +89,18 @@ func choose(t testing.TB, opts []Option) options {
 	}
 	strict(&o.config)
 	return o
+}
+
+// hostOf says for each of n ranks on which host it is to believe to be.
+func (o options) hostOf(n int) []int {
+	if o.hosts == 0 {
+		return nil
+	}
+	hosts := make([]int, n)
+	for r := range hosts {
+		hosts[r] = r * o.hosts / n
+	}
+	return hosts
 }
 
 // strict turns on what comm can check of a program.

@@ -34,8 +34,10 @@ func Run(t testing.TB, n int, f comm.RunFunc, opts ...Option) {
 	o := choose(t, opts)
 	ctx, cancel := context.WithTimeout(t.Context(), o.limit+afterLimit)
 	defer cancel()
+	local := bootstrap.NewLocal(n, o.device)
+	local.Hosts = o.hostOf(n)
 	j := &job{
-		t: t, f: f, options: o, local: bootstrap.NewLocal(n, o.device),
+		t: t, f: f, options: o, local: local,
 		ctx: ctx, cancel: cancel, ranks: make([]rank, n),
 	}
 	j.wait(j.start())
@@ -95,13 +97,20 @@ func (j *job) wait(done <-chan struct{}) {
 }
 
 // Everywhere runs f as n ranks in each way that the system has: as goroutines over
-// each device, and as processes. Each is a subtest, which is named after it.
+// each device, and of two hosts, and as processes. Each is a subtest, which is named
+// after it.
 func Everywhere(t *testing.T, n int, f comm.RunFunc, opts ...Option) {
 	t.Helper()
 	for _, device := range comm.Devices() {
 		t.Run(device, func(t *testing.T) {
 			t.Helper()
 			Run(t, n, f, append(opts[:len(opts):len(opts)], Device(device))...)
+		})
+	}
+	if len(comm.Devices()) > 2 { // one within hosts and one between them
+		t.Run("hosts", func(t *testing.T) {
+			t.Helper()
+			Run(t, n, f, append(opts[:len(opts):len(opts)], Hosts(2))...)
 		})
 	}
 	t.Run("processes", func(t *testing.T) {

@@ -2,9 +2,9 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,46 +47,62 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// run runs a behaviour: rank 0 sends and rank 1 receives, or rank 0 does both.
+// run runs a behaviour between each rank and another one at once, of which the lower one
+// sends, or within one rank.
 func (p place) run(t *testing.T, b behaviour) {
-	h := newHandshake()
-	n := 2
-	if p.device.self {
-		n = 1
+	pairings := p.device.pairings()
+	n := slices.Max(pairings) + 1
+	shakes := make([]*handshake, n*len(pairings)) // by pairing and lower rank
+	for i := range shakes {
+		shakes[i] = newHandshake()
 	}
 	p.ranks(t, n, func(ctx context.Context, c *comm.Comm) error {
 		apart, err := c.Dup(ctx)
 		if err != nil {
 			return err
 		}
-		x := exchange{place: p, handshake: h, c: c, apart: apart, peer: n - 1 - c.Rank()}
-		var g errgroup.Group
-		if c.Rank() == 0 {
-			sender := x
-			g.Go(func() error { return h.ended("sender", b.send(ctx, &sender)) })
+		for i, to := range pairings {
+			peer := c.Rank() ^ to
+			x := exchange{place: p, handshake: shakes[i*n+min(c.Rank(), peer)], c: c, apart: apart, peer: peer}
+			if err := x.live(ctx, b); err != nil {
+				return err
+			}
+			if err := apart.Barrier(ctx); err != nil { // or one would end while the other looks
+				return err
+			}
+			if _, left, err := c.Iprobe(comm.AnySource, comm.AnyTag); left || err != nil {
+				return fmt.Errorf("when all was received: a message is there: %v; %w", left, err)
+			}
+			if err := apart.Barrier(ctx); err != nil {
+				return err
+			}
 		}
-		if c.Rank() == n-1 {
-			receiver := x
-			receiver.side = 1
-			g.Go(func() error { return h.ended("receiver", b.recv(ctx, &receiver)) })
-		}
-		if err := g.Wait(); err != nil {
-			return err
-		}
-		if err := apart.Barrier(ctx); err != nil { // or one would end while the other looks
-			return err
-		}
-		if _, left, err := c.Iprobe(comm.AnySource, comm.AnyTag); left || err != nil {
-			return fmt.Errorf("when all was received: a message is there: %v; %w", left, err)
-		}
-		return errors.Join(apart.Barrier(ctx), apart.Free())
+		return apart.Free()
 	})
+}
+
+// live is this rank's part, or both parts.
+func (x exchange) live(ctx context.Context, b behaviour) error {
+	h, rank := x.handshake, x.c.Rank()
+	var g errgroup.Group
+	if rank <= x.peer {
+		sender := x
+		g.Go(func() error { return h.ended("sender", b.send(ctx, &sender)) })
+	}
+	if rank >= x.peer {
+		receiver := x
+		receiver.side = 1
+		g.Go(func() error { return h.ended("receiver", b.recv(ctx, &receiver)) })
+	}
+	return g.Wait()
 }
 
 // ranks runs f as n ranks, goroutines of this process, on the place's device.
 func (p place) ranks(t *testing.T, n int, f comm.RunFunc) {
 	opts := []commtest.Option{commtest.Config(p.config()), commtest.Limit(limit)}
-	if p.device.verbs != "" {
+	if p.device.hosts != 0 {
+		opts = append(opts, commtest.Hosts(p.device.hosts))
+	} else if p.device.verbs != "" {
 		opts = append(opts, commtest.Device(p.device.verbs))
 	}
 	commtest.Run(t, n, f, opts...)

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"testing"
 
 	"github.com/verbena-mpi/verbena/comm"
@@ -33,10 +34,7 @@ var huge = flag.Bool("huge", false, "run TestHuge, which needs 10 GB of memory")
 func sendHuge(t *testing.T, d device, n int) {
 	t.Cleanup(debug.FreeOSMemory) // before the next one
 	p := place{device: d, queue: "srq"}
-	size := 2
-	if d.self {
-		size = 1
-	}
+	size := slices.Max(d.pairings()) + 1
 	p.ranks(t, size, func(ctx context.Context, c *comm.Comm) error {
 		x := exchange{place: p, c: c, peer: size - 1 - c.Rank()}
 		var sent comm.Request

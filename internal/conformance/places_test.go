@@ -33,6 +33,7 @@ func (p place) config() comm.Config {
 type device struct {
 	name   string
 	verbs  string // comm's name of it; "" where there is none between a rank and itself
+	hosts  int    // that ranks believe to be on, two on each; then verbs is the device between them
 	config comm.Config
 	self   bool // a rank sends to itself
 	alloc  bool // buffers are of comm.Alloc
@@ -45,6 +46,18 @@ var devices = []device{
 	{name: "shm-stream", verbs: "shm", config: comm.Config{Read: "stream"}, inline: 96},
 	{name: "shm-copy", verbs: "shm", config: comm.Config{Read: "copy"}, inline: 96},
 	{name: "shm-direct", verbs: "shm", config: comm.Config{Read: "direct"}, alloc: true, inline: 96},
+}
+
+// pairings are which ranks live a behaviour with each other: a rank and the one whose
+// number differs from its own by these bits.
+func (d device) pairings() []int {
+	switch {
+	case d.self:
+		return []int{0}
+	case d.hosts != 0:
+		return []int{3, 1} // of different hosts, and of one
+	}
+	return []int{1}
 }
 
 // present are the devices that this system has.
