@@ -27,12 +27,23 @@
 // of the launcher then have the next higher one, since ranks that spin would
 // not let them run.
 //
+// # Other hosts
+//
+// On each other host of the job (Job.Hosts) an agent starts the ranks: this same
+// program, started there by ssh or the like, which speaks with the supervisor over
+// its standard input and output. A program that calls Run with hosts must be at the
+// same path on all of them, in the same version. Its first argument there is
+// "verbena-agent", which this package's init takes: main isn't reached. When the
+// connection ends the agent kills everything on its host; when it is silent for
+// VERBENA_PEER_TIMEOUT either side takes the other for dead. docs/LAUNCHING.md has
+// what goes along to other hosts and what doesn't.
+//
 // # Exit status
 //
 // The status of a job is that of the first rank to fail; one that was killed by
 // signal n counts as 128+n, and an abort as the status that it names. The
 // launcher's own are StatusUsage (2), StatusTimeout (124), StatusInternal (125),
-// StatusNotExecutable (126), StatusNotFound (127), StatusBuild (1),
+// StatusNotExecutable (126), StatusNotFound (127), StatusHost (123), StatusBuild (1),
 // StatusDeadlock (1), and 128+2 for a second interrupt. docs/LAUNCHING.md has a
 // table of all cases, each of which is a test.
 //

@@ -96,6 +96,30 @@ var exits = map[string]struct {
 	"the working directory is missing":           {job: line("-n", "1", "--wdir", "/no/such", "true")},
 	"the folder of the output files is missing":  {job: line("-n", "1", "--output-filename", "/no/such/run", "true")},
 	"there are build flags and nothing to build": {job: line("-n", "1", "--build-flags=-race", "true")},
+	"a file to preload is missing":               {job: line("-n", "1", "--host", otherHosts[0], "--preload", "/no/such", "true")},
+	"ssh isn't there": {job: func(t *testing.T, _ string) *job {
+		return prepare(t, []string{"PATH=/no/such"}, "-n", "1", "--host", otherHosts[0], "/bin/true")
+	}},
+	"a host can't be reached": {job: func(t *testing.T, dir string) *job {
+		write(t, dir+"/bin/ssh", "#!/bin/sh\necho ssh: connect to host: Connection refused >&2; exit 255", 0o700)
+		return prepare(t, []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH")}, "-n", "1", "--host", otherHosts[0], "true")
+	}},
+	"a host doesn't answer":                 {job: through(`exec sleep 60`, "--launch-timeout=300ms", "-n", "1", "true")},
+	"there is no verbrun on a host":         {job: through(`echo verbena-agent: missing`, "-n", "1", "true")},
+	"verbrun isn't executable on a host":    {job: through(`echo verbena-agent: denied`, "-n", "1", "true")},
+	"a host has another version":            {job: through(`echo verbena-agent: ready 0 0.0.1`, "-n", "1", "true")},
+	"the program is missing on a host":      {job: through(`rm bin/program; eval "$2"`, "-n", "1", "bin/program")},
+	"the working directory isn't on a host": {job: through(`rm -r bin; eval "$2"`, "-n", "1", "--wdir", "bin", "true")},
+	"a host is lost": {job: through(`eval "$2"`, "-n", "2", "sh", "-c", stay), do: func(j *job) {
+		j.ready(2)
+		for _, pid := range j.agents(false) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}},
+	"INT while a host is awaited": {job: through(`echo ready >&2; echo ready >busy; exec sleep 60`, "-n", "1", "true"), do: func(j *job) {
+		j.until("it is awaited", func() bool { _, err := os.Stat(j.cmd.Dir + "/busy"); return err == nil })
+		j.signal(syscall.SIGINT)
+	}},
 }
 
 const (
@@ -111,6 +135,16 @@ func sh(script string) func(*testing.T, string) *job { return line("-n", "2", "s
 
 func as(rank string) func(*testing.T, string) *job {
 	return func(t *testing.T, _ string) *job { return prepareRanks(t, rank, "-n", "2") }
+}
+
+// through is a job on another host, whose launch agent does this. There is a program
+// of its own.
+func through(script string, args ...string) func(*testing.T, string) *job {
+	return func(t *testing.T, dir string) *job {
+		write(t, dir+"/agent", "#!/bin/sh\n"+script+"\n", 0o700)
+		write(t, dir+"/bin/program", "#!/bin/sh\n", 0o700)
+		return prepare(t, nil, append([]string{"--host", otherHosts[0], "--launch-agent", "./agent"}, args...)...)
+	}
 }
 
 // to is a job with this file as its standard output, or a pipe that nobody reads.
