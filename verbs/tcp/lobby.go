@@ -12,7 +12,7 @@ import (
 // lobby holds the connections whose other end has not proved anything yet. It bounds
 // what strangers can take: places here, each for a short time, and no memory beyond.
 // A peer is through within a few round trips; so who wants a place when all are
-// taken gets that of someone who has been silent for a while.
+// taken gets that of someone who has been silent for too long.
 type lobby struct {
 	limits limits
 	clock  func() time.Duration // since the lobby was opened
@@ -27,21 +27,24 @@ type lobby struct {
 
 // limits of a lobby.
 type limits struct {
-	all    int           // guests
-	source int           // guests from one source
-	silent time.Duration // a guest that has been silent for so long can be sent away
+	all    int // guests
+	source int // guests from one source
+	// How long a guest may be silent before it can be sent away: one that hasn't said
+	// anything yet, and one that has. The latter may be a peer on a machine that does
+	// much else, and to send those away makes them come again: more work, not less.
+	mute, stuck time.Duration
 }
 
-var defaultLimits = limits{all: 512, source: 256, silent: 100 * time.Millisecond}
+var defaultLimits = limits{all: 512, source: 256, mute: 300 * time.Millisecond, stuck: 2 * time.Second}
 
 // guest is a connection in the lobby.
 type guest struct {
 	net.Conn
 	source netip.Addr
 	lobby  *lobby
-	// heard is the time at which it last said something. Its goroutine stores it,
-	// and who looks for a place loads it.
-	heard atomic.Int64
+	// until is when it has been silent for too long. Its goroutine stores it, and who
+	// looks for a place loads it.
+	until atomic.Int64
 }
 
 func newLobby(l limits) *lobby {
@@ -56,7 +59,7 @@ func newLobby(l limits) *lobby {
 func (g *guest) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	if n > 0 {
-		g.heard.Store(int64(g.lobby.clock()))
+		g.until.Store(int64(g.lobby.clock() + g.lobby.limits.stuck))
 	}
 	return n, err
 }
@@ -100,25 +103,25 @@ func (l *lobby) enter(c net.Conn, source netip.Addr) (g *guest, wait time.Durati
 		}
 	}
 	g = &guest{Conn: c, source: source, lobby: l}
-	g.heard.Store(int64(now))
+	g.until.Store(int64(now + l.limits.mute))
 	l.guests[g] = struct{}{}
 	l.from[source]++
 	return g, 0, nil, false
 }
 
-// makeRoom sends away the one of these who has been silent for the longest time, if
-// that is long enough, and returns how long it will take otherwise.
+// makeRoom sends away the one of these who has been silent for too long since the
+// longest time, or returns how long it takes until there is one.
 func (l *lobby) makeRoom(now time.Duration, these func(*guest) bool) time.Duration {
 	var worst *guest
 	for g := range l.guests {
-		if these(g) && (worst == nil || g.heard.Load() < worst.heard.Load()) {
+		if these(g) && (worst == nil || g.until.Load() < worst.until.Load()) {
 			worst = g
 		}
 	}
 	if worst == nil {
-		return l.limits.silent
+		return l.limits.mute
 	}
-	if wait := time.Duration(worst.heard.Load()) + l.limits.silent - now; wait > 0 {
+	if wait := time.Duration(worst.until.Load()) - now; wait > 0 {
 		return wait
 	}
 	l.thrown++
@@ -150,8 +153,8 @@ func (l *lobby) remove(g *guest) {
 	}
 }
 
-// throwOut sends the guest away who has been silent for the longest time, however
-// long that is: descriptors have run out.
+// throwOut sends somebody away, however short he has been silent: descriptors have run
+// out.
 func (l *lobby) throwOut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ type door struct {
 }
 
 func newDoor(all, source int) *door {
-	d := &door{lobby: newLobby(limits{all: all, source: source, silent: 100 * time.Millisecond})}
+	d := &door{lobby: newLobby(limits{all: all, source: source, mute: 100 * time.Millisecond, stuck: time.Second})}
 	d.clock = func() time.Duration { return d.now }
 	return d
 }
@@ -65,7 +65,7 @@ func TestLobbyFull(t *testing.T) {
 	d.now = 30 * time.Millisecond
 	d.come(t, 4)
 	// The first one speaks, the third doesn't.
-	d.now = 110 * time.Millisecond
+	d.now = 90 * time.Millisecond
 	if _, err := first.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,20 @@ func TestLobbyFull(t *testing.T) {
 	if firstSeat.closed || secondSeat.closed || !thirdSeat.closed {
 		t.Errorf("closed: %v, %v, %v; expected that the third one had to go", firstSeat.closed, secondSeat.closed, thirdSeat.closed)
 	}
-	if d.leave(third) || !d.leave(first) {
-		t.Error("who was sent away leaves again, or who wasn't can't")
+	if d.leave(third) {
+		t.Error("who was sent away leaves again")
+	}
+	// Who has spoken once may be silent for longer, but not for ever.
+	d.now = 1080 * time.Millisecond
+	d.come(t, 6)
+	d.come(t, 7)
+	if firstSeat.closed {
+		t.Error("who has spoken has to go before those who never have")
+	}
+	d.now = 1100 * time.Millisecond
+	d.come(t, 8)
+	if !firstSeat.closed || d.leave(first) {
+		t.Error("who has spoken once may stay for ever")
 	}
 }
 
