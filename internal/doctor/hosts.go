@@ -49,7 +49,8 @@ type visit struct {
 
 // Hosts looks at the other hosts of a job, and at the ways between all of them.
 func Hosts(ctx context.Context, p Plan) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, startLimit+pairLimit)
+	rounds := (len(p.Hosts) + startsOnce - 1) / startsOnce
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(rounds)*startLimit+pairLimit)
 	defer cancel()
 	key := secret.New()
 	visits := make([]*visit, len(p.Hosts))
@@ -72,9 +73,11 @@ func Hosts(ctx context.Context, p Plan) []Finding {
 		}
 		all.Wait()
 	}()
+	pairing, done := context.WithTimeout(ctx, pairLimit)
+	defer done()
 	for i := range visits {
 		if visits[i].err == nil {
-			all.Go(func() { visits[i].connect(ctx, i, visits) })
+			all.Go(func() { visits[i].connect(pairing, i, visits) })
 		}
 	}
 	all.Wait()

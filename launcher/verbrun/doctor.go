@@ -60,6 +60,7 @@ status is 1 if something would stop a job, and else 0.`,
 	f.StringVar(&agent, "launch-agent", "", "the `COMMAND` that runs another one on a host (default ssh, or srun in a Slurm allocation)")
 	f.BoolVar(&helper, "helper", false, "")
 	_ = f.MarkHidden("helper") // on other hosts
+	f.BoolP("help", "h", false, "this text")
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetArgs(mpirunStyle(f, args))
 	return cmd

@@ -63,7 +63,7 @@ type placeFlags struct {
 
 func (p *placeFlags) register(f *pflag.FlagSet, j *launcher.Job) {
 	p.sourceFlags.register(f)
-	f.StringVar(&p.mapBy, "map-by", "", "fill hosts one by `ORDER`: slot, node (a rank for each in turn) or ppr:N (N ranks for each) (default slot)")
+	f.StringVar(&p.mapBy, "map-by", "", "the `ORDER` in which hosts get ranks: slot (one host is filled, then the next), node (a rank each, in turns) or ppr:N (N each) (default slot)")
 	f.IntVar(&p.ppn, "ppn", 0, "")
 	_ = f.MarkHidden("ppn") // mpirun's spelling of ppr
 	f.BoolVar(&j.Oversubscribe, "oversubscribe", false, "let hosts have more ranks than slots, up to max_slots")
