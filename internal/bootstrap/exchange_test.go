@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,6 +106,35 @@ func TestExchangeMost(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// A rank that doesn't come: our server names it, and about others it is said that they
+// don't.
+func TestExchangeMissing(t *testing.T) {
+	for launcher, want := range map[string]string{
+		"verbrun-test": "rank 2 has not come to the barrier within", "kvs_0": "another rank may have ended or not come, and this launcher doesn't say which",
+	} {
+		done := make(chan struct{})
+		var left sync.WaitGroup
+		left.Add(2)
+		go func() {
+			left.Wait()
+			close(done)
+		}()
+		_ = ranksUnder(t, launcher, 3, func(ctx context.Context, j *Job) error {
+			if j.Rank == 2 {
+				<-done
+				return nil
+			}
+			defer left.Done()
+			ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+			defer cancel()
+			if _, err := j.Exchange(ctx, "card", nil); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: rank %d: %v; expected %q", launcher, j.Rank, err, want)
+			}
+			return nil
+		})
 	}
 }
 

@@ -166,9 +166,16 @@ func (j *Job) Close(ctx context.Context) error {
 	return err
 }
 
-// explain says in other words what went wrong at a meeting: there is no launcher.
+// explain says in other words what went wrong at a meeting, where there is no launcher,
+// and what can be said where a launcher answers nothing.
 func (j *Job) explain(err error) error {
-	if j.meeting == nil || err == nil {
+	if err == nil {
+		return nil
+	}
+	if j.meeting == nil {
+		if late := errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded); late && !j.client.Ours {
+			return fmt.Errorf("%w: another rank may have ended or not come, and this launcher doesn't say which", err)
+		}
 		return err
 	}
 	var refused *pmi.RefusedError
