@@ -30,6 +30,7 @@ const (
 func visit(ctx context.Context, c Config) (*Place, error) {
 	var strangers time.Time // since when there have been only such
 	var last error
+	until, _ := ctx.Deadline()
 	pause := firstPause
 	for tries := 1; ; tries++ {
 		p, err := try(ctx, c)
@@ -40,7 +41,7 @@ func visit(ctx context.Context, c Config) (*Place, error) {
 		if errors.As(err, &refused) && !refused.again {
 			return nil, err
 		}
-		if last == nil || ctx.Err() == nil {
+		if last == nil || ctx.Err() == nil && time.Now().Before(until) {
 			last = err // and not that of a try that was cut short
 		}
 		switch {
