@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +33,7 @@ type rig struct {
 type bound struct {
 	*tcp
 	failed chan struct{} // gets one for each vain dial, while there is room
+	tape   *tape         // of the first connection that is made, if not nil
 	mu     sync.Mutex
 	l      net.Listener
 }
@@ -42,8 +45,36 @@ func (w *bound) Dial(ctx context.Context) (net.Conn, error) {
 		case w.failed <- struct{}{}:
 		default:
 		}
+	} else if w.tape != nil && w.tape.taken.CompareAndSwap(false, true) {
+		return recorded{c, w.tape}, nil
 	}
 	return c, err
+}
+
+// tape is what one end of a connection has said.
+type tape struct {
+	taken atomic.Bool // a connection has it
+	mu    sync.Mutex
+	said  []byte
+}
+
+func (p *tape) bytes() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.said)
+}
+
+// recorded is a connection that writes on a tape.
+type recorded struct {
+	net.Conn
+	*tape
+}
+
+func (c recorded) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	c.said = append(c.said, b...)
+	c.mu.Unlock()
+	return c.Conn.Write(b)
 }
 
 func (w *bound) Listen() (net.Listener, error) {

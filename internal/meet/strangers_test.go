@@ -29,21 +29,11 @@ func (r *rig) knock(said []byte) net.Conn {
 	return c
 }
 
-// recorded is what a rank's two connections say, as somebody on the way hears it.
-type recorded struct {
-	net.Conn
-	said *bytes.Buffer
-}
-
-func (c recorded) Write(b []byte) (int, error) {
-	c.said.Write(b)
-	return c.Conn.Write(b)
-}
-
 // Strangers before the meeting begins and while the job runs: it neither fails nor
 // waits for them.
 func TestStrangers(t *testing.T) {
 	r := newRig(t)
+	r.way.tape = &tape{}
 	ms := make([]*member, 3)
 	var g errgroup.Group
 	start := func(rank int) {
@@ -56,7 +46,7 @@ func TestStrangers(t *testing.T) {
 	start(1)
 	visitors := func() {
 		// The first flight of a handshake, true and cut short.
-		hello := &bytes.Buffer{}
+		hello := &tape{}
 		c := r.knock(nil)
 		_ = c.SetDeadline(time.Now().Add(patient))
 		if err := tls.Client(recorded{c, hello}, secret.New().TLS(false)).Handshake(); !errors.Is(err, secret.ErrDiffers) {
@@ -64,7 +54,8 @@ func TestStrangers(t *testing.T) {
 		}
 		for _, said := range [][]byte{
 			[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), bytes.Repeat([]byte{0}, 1<<16), bytes.Repeat([]byte{0xff}, 100),
-			[]byte("cmd=meet protocol=1 job= rank=2 size=3 within=10000\n"), hello.Bytes(), hello.Bytes()[:hello.Len()/2],
+			[]byte("cmd=meet protocol=1 job= rank=2 size=3 within=10000\n"), hello.bytes(), hello.bytes()[:len(hello.bytes())/2],
+			r.way.tape.bytes(), // all that a true rank has said
 			{22},
 			// A record, and a message in it, that are as long as can be said.
 			{22, 3, 1, 0xff, 0xff},
@@ -77,6 +68,9 @@ func TestStrangers(t *testing.T) {
 	start(2)
 	if err := g.Wait(); err != nil {
 		t.Fatal(err)
+	}
+	if len(r.way.tape.bytes()) < 500 {
+		t.Error("a true rank's handshake wasn't recorded")
 	}
 	visitors()
 	for range 20 {
