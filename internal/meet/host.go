@@ -71,10 +71,10 @@ func keep(ctx context.Context, c Config) (*Place, error) {
 	select {
 	case err = <-h.begun:
 	case <-ctx.Done():
-		if !errors.Is(context.Cause(ctx), errTimeout) {
+		if !outOfTime(ctx) {
 			h.fail("rank 0 has given up: " + context.Cause(ctx).Error())
 		}
-		err = <-h.begun // the timer's, if the time is over
+		err = <-h.begun // the timer's, if the time is over: it names the missing
 	}
 	if err != nil {
 		_, _ = p.PMI.Close(), p.Control.Close()

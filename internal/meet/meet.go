@@ -99,7 +99,7 @@ func Join(ctx context.Context, c Config) (*Place, error) {
 	if c.Size < 1 || c.Rank < 0 || c.Rank >= c.Size {
 		return nil, fmt.Errorf("rank %d of %d: not a rank of the job", c.Rank, c.Size)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	var p *Place
 	var err error
@@ -114,7 +114,9 @@ func Join(ctx context.Context, c Config) (*Place, error) {
 	return p, nil
 }
 
-var errTimeout = errors.New("not within the time limit")
+// outOfTime says whether a context has ended because its time is over, of which all
+// ranks speak, and not because somebody has canceled it.
+func outOfTime(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // Abort tells all other ranks that the job is aborted. It is for rank 0 only: the
 // others do so by PMI. It returns when they have ended, or have had a second for it.

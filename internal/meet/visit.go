@@ -31,6 +31,7 @@ func visit(ctx context.Context, c Config) (*Place, error) {
 	var strangers time.Time // since when there have been only such
 	var last error
 	until, _ := ctx.Deadline()
+	patience := time.Until(until)
 	pause := firstPause
 	for tries := 1; ; tries++ {
 		p, err := try(ctx, c)
@@ -57,19 +58,18 @@ func visit(ctx context.Context, c Config) (*Place, error) {
 		case <-wait.C:
 		case <-ctx.Done():
 			wait.Stop()
-			return nil, gaveUp(ctx, c, tries, last)
+			return nil, gaveUp(ctx, patience, tries, last)
 		}
 		pause = min(pause*3/2, lastPause)
 	}
 }
 
 // gaveUp says why, and what failed last.
-func gaveUp(ctx context.Context, c Config, tries int, last error) error {
-	why := context.Cause(ctx)
-	if errors.Is(why, errTimeout) {
-		return fmt.Errorf("rank 0 was not met within %v (%d tries); the last one: %w", c.Timeout, tries, last)
+func gaveUp(ctx context.Context, patience time.Duration, tries int, last error) error {
+	if outOfTime(ctx) {
+		return fmt.Errorf("rank 0 was not met within %v (%d tries); the last one: %w", patience.Round(10*time.Millisecond), tries, last)
 	}
-	return fmt.Errorf("%w after %d tries; the last one: %w", why, tries, last)
+	return fmt.Errorf("%w after %d tries; the last one: %w", context.Cause(ctx), tries, last)
 }
 
 // jitter keeps many ranks from trying in step.
@@ -93,7 +93,7 @@ func try(ctx context.Context, c Config) (p *Place, err error) {
 		}
 	}()
 	stop := context.AfterFunc(ctx, func() {
-		if !errors.Is(context.Cause(ctx), errTimeout) { // which rank 0 has been told, and answers
+		if !outOfTime(ctx) { // that rank 0 has been told, and answers
 			_ = first.Close()
 		}
 	})
