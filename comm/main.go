@@ -34,7 +34,7 @@ func Main(run RunFunc) {
 		w.profile.stop()
 	}
 	if w != nil && w.size > 1 {
-		w.job.Abort(exitCode(err), oneLine(err))
+		w.endJob(err)
 	}
 	os.Exit(exitCode(err))
 }
@@ -47,7 +47,7 @@ func Run(ctx context.Context, c Config, run RunFunc) error {
 		return err
 	}
 	if err := w.run(ctx, run); err != nil {
-		w.job.Abort(exitCode(err), oneLine(err))
+		w.endJob(err)
 		w.abandon()
 		return err
 	}
@@ -67,6 +67,15 @@ func (w *World) run(ctx context.Context, run RunFunc) error {
 		return err
 	}
 	return nil
+}
+
+// endJob has the launcher end the job.
+func (w *World) endJob(err error) {
+	if ended(err) {
+		w.job.Follow(exitCode(err), oneLine(err))
+		return
+	}
+	w.job.Abort(exitCode(err), oneLine(err))
 }
 
 // ended says whether an error only says that a rank has ended, which a refused

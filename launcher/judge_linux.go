@@ -22,6 +22,9 @@ func (v *supervisor) reaped(b batch) {
 		if v.looking() && len(v.dead) > 0 {
 			v.overlap = true
 		}
+		if e.Status != 0 && r.abort == nil {
+			v.following = false
+		}
 		v.dead = append(v.dead, e)
 		if v.failure == nil && e.Status != 0 && !v.looking() {
 			v.lookAround()
@@ -67,6 +70,15 @@ func (v *supervisor) aborted(r *rank, f *failure) {
 		}
 	}
 	r.abort = f
+	if f.follows {
+		v.overlap = true
+		if len(v.dead) == 0 && v.aborting().abort.follows {
+			v.following = true
+			v.patience.Reset(lookLimit)
+		}
+	} else {
+		v.following = false
+	}
 	if len(v.awaited) > 0 {
 		return
 	}
@@ -81,10 +93,17 @@ func (v *supervisor) aborted(r *rank, f *failure) {
 	}
 }
 
-// aborting returns the rank that called abort first, if that isn't judged yet.
+// aborting returns the rank that called abort first, if that isn't judged yet: one that
+// did it because of another comes after those that didn't.
 func (v *supervisor) aborting() (first *rank) {
+	before := func(a, b *rank) bool {
+		if a.abort.follows != b.abort.follows {
+			return b.abort.follows
+		}
+		return a.abortNo < b.abortNo
+	}
 	for _, r := range v.ranks {
-		if r.abort != nil && (first == nil || r.abortNo < first.abortNo) {
+		if r.abort != nil && (first == nil || before(r, first)) {
 			first = r
 		}
 	}
@@ -95,15 +114,18 @@ func (v *supervisor) aborting() (first *rank) {
 // after its last words, and then about one that has called abort.
 func (v *supervisor) judge() {
 	v.awaited = slices.DeleteFunc(v.awaited, func(r *rank) bool { return r.reaped })
-	if len(v.awaited) > 0 || v.looking() {
+	if len(v.awaited) > 0 || v.looking() || v.following {
 		return
 	}
 	v.sortDead()
 	if v.overlap {
-		slices.SortStableFunc(v.dead, func(a, b exit) int { return rankCause(a.Status) - rankCause(b.Status) })
+		slices.SortStableFunc(v.dead, func(a, b exit) int { return v.rankCause(a) - v.rankCause(b) })
 	}
 	for len(v.dead) > 0 && v.ranks[v.dead[0].Rank].pmiDone {
 		r := v.ranks[v.dead[0].Rank]
+		if r.abort != nil && r.abort.follows {
+			v.endAborted(v.aborting()) // may be another, which lives
+		}
 		v.dead = v.dead[1:]
 		v.judged++
 		joined, finalized := v.server.Joined(r.id)
@@ -154,7 +176,11 @@ func (v *supervisor) endAborted(r *rank) {
 // rankCause orders deaths that overlapped, so that even the first signs say
 // little: a rank killed by a signal is the likely cause, one that exited
 // because it saw that is the likely effect. Not so a broken pipe.
-func rankCause(ws syscall.WaitStatus) int {
+func (v *supervisor) rankCause(e exit) int {
+	ws := e.Status
+	if r := v.ranks[e.Rank]; r.abort != nil && r.abort.follows {
+		return 2
+	}
 	if ws.Signaled() && ws.Signal() != syscall.SIGPIPE && ws.Signal() != syscall.SIGTERM {
 		return 0
 	}

@@ -36,7 +36,7 @@ func (v *supervisor) loop() {
 		case e := <-v.agents:
 			v.heed(e)
 		case <-v.patience.C:
-			v.awaited = nil
+			v.awaited, v.following = nil, false
 			for _, h := range v.hosts {
 				h.looked = v.look
 			}
@@ -91,7 +91,7 @@ func (v *supervisor) heard(e pmiEvent) {
 	case e.done:
 		r.pmiDone = true
 	case e.abort:
-		v.aborted(r, &failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e), leaves: true})
+		v.aborted(r, &failure{rank: r.id, status: abortStatus(e.code), why: fmt.Sprintf("%v %v", r, e), leaves: true, follows: e.follows})
 	case e.bad != nil:
 		v.end(&failure{rank: r.id, status: 1, why: fmt.Sprintf("%v broke the protocol of its launcher: %v", r, e)}, ending)
 	case e.stuck:

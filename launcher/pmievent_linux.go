@@ -8,6 +8,7 @@ type pmiEvent struct {
 	done    bool  // nothing comes after this
 	bad     error // the rank broke the protocol
 	abort   bool
+	follows bool // because another rank has ended
 	code    int
 	why     string
 	stuck   bool // rank waits in a barrier for missing
@@ -19,6 +20,10 @@ type pmiEvents struct{ v *supervisor }
 
 func (p pmiEvents) Abort(rank, code int, why string) {
 	p.v.tell(pmiEvent{rank: rank, abort: true, code: code, why: why})
+}
+
+func (p pmiEvents) Follow(rank, code int, why string) {
+	p.v.tell(pmiEvent{rank: rank, abort: true, follows: true, code: code, why: why})
 }
 
 func (p pmiEvents) Stuck(waiting, missing int) {

@@ -104,28 +104,29 @@ type supervisor struct {
 
 	prompts bool // somebody types, and sees the output
 
-	phase    phase
-	deadline *time.Timer // of the phase
-	dead     []exit      // of ranks not judged yet
-	awaited  []*rank     // about to die, and perhaps before those
-	patience *time.Timer // with awaited
-	overlap  bool        // some died while others were dying
-	judged   int
-	ints     int            // interrupts so far
-	asked    syscall.Signal // the last that means the job's end
-	askedAt  time.Time
-	failure  *failure
-	died     *failure          // the first rank that did, in a job that goes on
-	exits    []control.Message // of ranks so far
-	news     *time.Timer       // with exits that ranks have not been told
-	newsDue  bool
-	reports  sync.WaitGroup // what is being printed meanwhile
-	dumps    chan struct{}  // somebody asks where the ranks are
-	round    *round         // the question that the ranks are answering, or nil
-	roundNo  uint64
-	roundEnd *time.Timer
-	deadlock *traffic // of the one that was reported last
-	hurry    bool     // nobody is left who would read the output
+	phase     phase
+	deadline  *time.Timer // of the phase
+	dead      []exit      // of ranks not judged yet
+	awaited   []*rank     // about to die, and perhaps before those
+	patience  *time.Timer // with awaited, and the answers of hosts, and what was before a follower
+	following bool        // a rank has called abort because of another, of which nothing is known
+	overlap   bool        // some died while others were dying
+	judged    int
+	ints      int            // interrupts so far
+	asked     syscall.Signal // the last that means the job's end
+	askedAt   time.Time
+	failure   *failure
+	died      *failure          // the first rank that did, in a job that goes on
+	exits     []control.Message // of ranks so far
+	news      *time.Timer       // with exits that ranks have not been told
+	newsDue   bool
+	reports   sync.WaitGroup // what is being printed meanwhile
+	dumps     chan struct{}  // somebody asks where the ranks are
+	round     *round         // the question that the ranks are answering, or nil
+	roundNo   uint64
+	roundEnd  *time.Timer
+	deadlock  *traffic // of the one that was reported last
+	hurry     bool     // nobody is left who would read the output
 }
 
 // phase is how far the job is. It only grows.
@@ -146,6 +147,8 @@ type failure struct {
 	why    string
 	leaves bool // the rank is about to exit by itself
 	said   bool // why was printed already
+
+	follows bool // the rank has called abort because another has ended
 }
 
 func newSupervisor(s spec) *supervisor {

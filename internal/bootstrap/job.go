@@ -140,6 +140,16 @@ func (j *Job) Abort(code int, why string) {
 	}
 }
 
+// Follow is Abort for a rank whose reason is that another has ended: the job's status is
+// that one's, if that was a failure.
+func (j *Job) Follow(code int, why string) {
+	if j.client != nil && j.client.Ours && j.verbrun && j.local == nil && j.meeting == nil {
+		_ = j.client.Follow(code, why)
+		return
+	}
+	j.Abort(code, why)
+}
+
 // Close says goodbye to the launcher. After it this process may exit without
 // that being taken for an accident. The second call does nothing.
 func (j *Job) Close(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,7 +58,7 @@ func (s spec) start(t *testing.T, program string, args ...string) *job {
 	}
 	argv := append([]string{program}, args...)
 	if s.n > 0 {
-		argv = append(append([]string{filepath.Join(bin, "verbrun"), "-n", strconv.Itoa(s.n)}, s.flags...), argv...)
+		argv = slices.Concat([]string{filepath.Join(bin, "verbrun"), "-n", strconv.Itoa(s.n)}, elsewhere(t), s.flags, argv)
 	}
 	j.cmd = exec.Command(argv[0], argv[1:]...)
 	j.cmd.Env = append(environ(), append([]string{"TMPDIR=" + j.tmp}, s.env...)...)
@@ -170,7 +171,7 @@ func (o *output) Write(p []byte) (int, error) {
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.b.String()
+	return strings.NewReplacer(" on "+otherHosts[0], "", " on "+otherHosts[1], "").Replace(o.b.String())
 }
 
 func (o *output) lines() []string {

@@ -52,7 +52,16 @@ func NewClient(rank int, conn Conn) *Client {
 // Abort asks the launcher to end the job. It doesn't wait for anything but
 // room for one line, for at most a second.
 func (c *Client) Abort(code int, why string) error {
-	m := Msg("abort", "exitcode", strconv.Itoa(code))
+	return c.abort(Msg("abort", "exitcode", strconv.Itoa(code)), why)
+}
+
+// Follow is an Abort for which another rank's end is the reason: that one is to be
+// blamed. It is for our own server only.
+func (c *Client) Follow(code int, why string) error {
+	return c.abort(Msg("abort", "exitcode", strconv.Itoa(code), "follows", "1"), why)
+}
+
+func (c *Client) abort(m Message, why string) error {
 	if why != "" {
 		m.Fields = append(m.Fields, Field{"msg", EscapeText(why, SafeValue)})
 	}

@@ -17,6 +17,12 @@ type Events interface {
 	Stuck(waiting, missing int)
 }
 
+// Follower is for Events that blame the rank that was first.
+type Follower interface {
+	// Follow: a rank asks for the job's end, because of another's.
+	Follow(rank, code int, why string)
+}
+
 // Server answers the ranks of one job.
 type Server struct {
 	name   string

@@ -154,5 +154,11 @@ func (x *session) abort(m Message) {
 		code = 1
 	}
 	why, _ := m.Get("msg")
+	if f, ok := x.s.events.(Follower); ok {
+		if _, follows := m.Get("follows"); follows {
+			f.Follow(x.rank, code, UnescapeText(why))
+			return
+		}
+	}
 	x.s.events.Abort(x.rank, code, UnescapeText(why))
 }
