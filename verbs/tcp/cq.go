@@ -171,6 +171,7 @@ func (c *cq) Arm(ev verbs.Event) (again bool) {
 		return false
 	}
 	c.armed = ev
+	d.hot.wide() // what has woken the owner may be any
 	d.poll.silence()
 	d.poll.show(slices.ContainsFunc(d.cqs, func(o *cq) bool { return o.armed != verbs.None }))
 	if ev == verbs.None {

@@ -107,5 +107,12 @@ func (d *Device) glimpse() bool {
 		}
 	}
 	var ev [1]unix.EpollEvent
-	return epollLook(d.poll.inner, ev[:]) > 0
+	if epollLook(d.poll.inner, ev[:]) > 0 {
+		h.wide()
+		return true
+	}
+	return false
 }
+
+// wide has the next look be at all sockets.
+func (h *hot) wide() { h.looks = wideEvery - 1 }
