@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -79,7 +80,7 @@ func (w *World) ended(rank int, how string) {
 		p.end = ErrFinished
 	}
 	if p.lost != nil {
-		if p.lost.Cause == ErrUnreachable { // it was gone before the word came
+		if errors.Is(p.lost.Cause, ErrUnreachable) || p.lost.Cause == ErrSilent { // it was gone before the word came
 			p.lost = &PeerError{Rank: p.rank, Host: p.host, Cause: p.end}
 		}
 		return

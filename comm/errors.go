@@ -102,6 +102,9 @@ var (
 	ErrDied = errors.New("its process has ended without closing its world")
 	// ErrUnreachable: no connection to it could be made.
 	ErrUnreachable = errors.New("no connection could be made to it")
+	// ErrSilent: it doesn't answer any more: a cable is cut, or its host is gone. See
+	// Config.PeerTimeout.
+	ErrSilent = errors.New("it does not answer any more")
 	// ErrProtocol: it sent what it must not send.
 	ErrProtocol = errors.New("it sent what it must not send")
 )

@@ -84,7 +84,8 @@ func (w *World) endJob(err error) {
 // failure is the launcher's to say.
 func ended(err error) bool {
 	var p *PeerError
-	return errors.As(err, &p) && (errors.Is(p.Cause, ErrDied) || errors.Is(p.Cause, ErrFinished) || errors.Is(p.Cause, ErrUnreachable))
+	return errors.As(err, &p) && (errors.Is(p.Cause, ErrDied) || errors.Is(p.Cause, ErrFinished) ||
+		errors.Is(p.Cause, ErrUnreachable) || errors.Is(p.Cause, ErrSilent))
 }
 
 // oneLine is the first line of an error's text.

@@ -3,6 +3,7 @@ package comm
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"github.com/verbena-mpi/verbena/eager"
 	"github.com/verbena-mpi/verbena/internal/match"
@@ -143,14 +144,26 @@ func (w *World) Closed(ep *eager.Endpoint, s verbs.Status) {
 	case verbs.StatusPeerClosed:
 		cause = ErrFinished
 	case verbs.StatusRefused:
-		cause = ErrUnreachable
+		cause = unreachable(ep.QP())
 		if end := w.peers[ep.Peer].end; end != nil {
 			cause = end
 		}
+	case verbs.StatusRetry:
+		cause = ErrSilent
 	case verbs.StatusCorrupt:
 		cause = ErrProtocol
 	}
 	w.lose(w.peers[ep.Peer], cause)
+}
+
+// unreachable is ErrUnreachable, with the device's reason if it has one.
+func unreachable(q verbs.QP) error {
+	if e, ok := q.(verbs.Explainer); ok {
+		if why := e.Why(); why != nil {
+			return fmt.Errorf("%w: %w", ErrUnreachable, why)
+		}
+	}
+	return ErrUnreachable
 }
 
 // distrust treats a peer that breaks the protocol as gone.

@@ -87,6 +87,7 @@ var configs = []struct {
 	{"direct", Config{Read: "direct"}}, // of memory from Alloc; else streamed
 	{"tight", Config{Slots: 4, EagerLimit: 200}},
 	{"no eager", Config{EagerLimit: -1}},
+	{"tcp", Config{Devices: "tcp"}},
 }
 
 func eachConfig(t *testing.T, f func(t *testing.T, c Config)) {

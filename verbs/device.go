@@ -286,6 +286,12 @@ type Reading struct {
 	Way string
 }
 
+// Explainer is implemented by queue pairs that can say more of a StatusRefused.
+type Explainer interface {
+	// Why is the reason, or nil. The status has been polled.
+	Why() error
+}
+
 // Counted is implemented by devices that count what they do.
 type Counted interface {
 	// Counters calls yield for each counter by name.

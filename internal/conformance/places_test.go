@@ -46,6 +46,8 @@ var devices = []device{
 	{name: "shm-stream", verbs: "shm", config: comm.Config{Read: "stream"}, inline: 96},
 	{name: "shm-copy", verbs: "shm", config: comm.Config{Read: "copy"}, inline: 96},
 	{name: "shm-direct", verbs: "shm", config: comm.Config{Read: "direct"}, alloc: true, inline: 96},
+	{name: "tcp", verbs: "tcp", inline: 4048},
+	{name: "hosts", verbs: "tcp", hosts: 2, inline: 4048},
 }
 
 // pairings are which ranks live a behaviour with each other: a rank and the one whose

@@ -77,10 +77,14 @@ func (q *qp) dialFailed(err error) {
 		return // it isn't wanted any more
 	}
 	if log := q.dev.cfg.Log; log != nil {
-		log.Warnf("tcp: queue pair %d to %d: %v", q.labels.local, q.labels.remote, err)
+		log.Debugf("tcp: queue pair %d to %d: %v", q.labels.local, q.labels.remote, err)
 	}
+	q.why = err
 	q.fail(statusOf(err))
 }
+
+// Why implements verbs.Explainer.
+func (q *qp) Why() error { return q.why }
 
 // admit takes a connection over that stands.
 func (d *Device) admit(l link) {

@@ -123,6 +123,14 @@ func (d *Device) Die() {
 	d.dead = true
 	d.cancel()
 	d.contacts.die()
+	// What was sent arrives, as far as there is room for it.
+	d.writing.mu.Lock()
+	for _, c := range d.poll.conns {
+		if c != nil {
+			c.flush()
+		}
+	}
+	d.writing.mu.Unlock()
 	for _, c := range d.poll.conns {
 		if c != nil {
 			c.shut()

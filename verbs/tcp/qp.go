@@ -46,6 +46,7 @@ type qp struct {
 	stop       context.CancelFunc
 	since      time.Time // of the first post
 	slotSize   int       // the peer's
+	why        error     // no connection was made; nil: there is no more to say than the status
 
 	ring  ring
 	owing bool // in the device's list

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/verbs"
 )
 
 // A peer that doesn't answer is dead after Config.Timeout: the kernel says so, by
@@ -75,4 +77,14 @@ func (c *conn) checkStall(limit time.Duration) {
 	if c.patient && info.Probes >= deafProbes && silent >= limit {
 		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // its reader finds an end without a goodbye
 	}
+}
+
+// endWithout says what an end without a goodbye is: that of a peer that had fallen silent,
+// which the kernel or checkStall has given up, or that of one whose process has ended.
+func (c *conn) endWithout() verbs.Status {
+	info, err := unix.GetsockoptTCPInfo(c.link.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err == nil && time.Duration(info.Last_ack_recv)*time.Millisecond >= c.dev.cfg.Timeout*9/10 {
+		return verbs.StatusRetry
+	}
+	return verbs.StatusPeerDead
 }

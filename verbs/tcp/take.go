@@ -34,7 +34,7 @@ func (c *conn) parse(s *sink) {
 		}
 	}
 	if in.end && !in.ready && !in.paused && !c.gone() {
-		c.ended(verbs.StatusPeerDead) // without a goodbye
+		c.ended(c.endWithout())
 	}
 }
 
