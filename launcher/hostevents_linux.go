@@ -18,11 +18,9 @@ func (v *supervisor) heed(e hostEvent) {
 	case e.err != nil:
 		v.loseHost(h, e.err)
 	case m.Deaths != nil:
-		for i := range m.Deaths.Batch.Exits {
-			if err := v.learn(h, &m.Deaths.Batch.Exits[i]); err != nil {
-				v.loseHost(h, err)
-				return
-			}
+		if err := v.learn(h, m.Deaths.Batch.Exits); err != nil {
+			v.loseHost(h, err)
+			return
 		}
 		m.Deaths.Batch.Dying = slices.DeleteFunc(m.Deaths.Batch.Dying, func(id int) bool {
 			return !slices.ContainsFunc(h.ranks, func(r *rank) bool { return r.id == id && !r.reaped })
@@ -37,18 +35,22 @@ func (v *supervisor) heed(e hostEvent) {
 	}
 }
 
-// learn checks the exit of a rank on another host, and takes what came with it.
-func (v *supervisor) learn(h *host, e *exit) error {
-	if e.Rank < 0 {
-		return nil
-	}
-	i := slices.IndexFunc(h.ranks, func(r *rank) bool { return r.id == e.Rank })
-	if i < 0 || h.ranks[i].reaped {
-		return fail(StatusHost, "host %s: its agent reports the end of rank %d, which doesn't run there", h.name, e.Rank)
-	}
-	h.ranks[i].link.words = e.Crash
-	if e.Rank == 0 {
-		v.taken = e.Taken
+// learn checks exits of ranks on another host, and takes what came with them.
+func (v *supervisor) learn(h *host, exits []exit) error {
+	ended := map[int]bool{}
+	for _, e := range exits {
+		if e.Rank < 0 {
+			continue
+		}
+		i := slices.IndexFunc(h.ranks, func(r *rank) bool { return r.id == e.Rank })
+		if i < 0 || h.ranks[i].reaped || ended[e.Rank] {
+			return fail(StatusHost, "host %s: its agent reports the end of rank %d, which doesn't run there", h.name, e.Rank)
+		}
+		ended[e.Rank] = true
+		h.ranks[i].link.words = e.Crash
+		if e.Rank == 0 {
+			v.taken = e.Taken
+		}
 	}
 	return nil
 }

@@ -147,6 +147,8 @@ func (v *supervisor) greeted(e hostEvent) error {
 		return fail(m.Refused.Status, "%s: %s", h.name, m.Refused.Text)
 	case m.Ready != nil && len(m.Ready.Missing) > 0:
 		go v.send(h, m.Ready.Missing)
+	case m.Ready != nil && len(m.Ready.Where) != len(h.ranks):
+		return fail(StatusHost, "%s: its agent is ready for %d ranks of %d", h.name, len(m.Ready.Where), len(h.ranks))
 	case m.Ready != nil:
 		h.up, h.where = true, m.Ready.Where
 		h.way.words.passOn(func(line string) { fmt.Fprintf(v.stderr, "%s: %s\n", h.name, line) })

@@ -112,6 +112,9 @@ func (v *supervisor) giveBack() {
 	case <-time.After(restGrace):
 		return
 	}
+	if v.taken > v.read {
+		return // nonsense
+	}
 	if _, err := os.Stdin.Seek(v.taken-v.read, io.SeekCurrent); err != nil {
 		v.log.Warnf("standard input: giving back what wasn't read: %v", err)
 	}
