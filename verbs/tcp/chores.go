@@ -71,7 +71,7 @@ func (d *Device) expire(now time.Time) {
 		}
 	}
 	for _, q := range d.qps {
-		if q.state == qpConnecting && old(q.since, limit) {
+		if q.state == qpConnecting && q.stop == nil && old(q.since, limit) {
 			q.fail(verbs.StatusRefused)
 			continue
 		}

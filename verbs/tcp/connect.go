@@ -71,8 +71,16 @@ func (q *qp) start() {
 	})
 }
 
+// dialEnds has what follows the dial take no longer than Config.Timeout. A dial has limits
+// of its own, and says why it fails.
+func (q *qp) dialEnds() {
+	q.stop, q.since = nil, time.Now()
+	q.dev.chores.soon(q.dev.cfg.Timeout)
+}
+
 // dialFailed takes the end of a dial.
 func (q *qp) dialFailed(err error) {
+	q.dialEnds()
 	if q.state != qpConnecting || q.conn != nil || len(q.candidates) > 0 {
 		return // it isn't wanted any more
 	}
@@ -85,6 +93,10 @@ func (q *qp) dialFailed(err error) {
 
 // Why implements verbs.Explainer.
 func (q *qp) Why() error { return q.why }
+
+// maxCandidates bounds the connections of which a peer chooses: it may make one, and this
+// end another. More, since it may have broken one off.
+const maxCandidates = 8
 
 // admit takes a connection over that stands.
 func (d *Device) admit(l link) {
@@ -102,8 +114,11 @@ func (d *Device) admit(l link) {
 // offered takes a connection for this queue pair.
 func (q *qp) offered(c *conn) {
 	d := q.dev
-	if q.conn != nil || c.link.rail != 0 {
-		c.shut() // another one was chosen
+	if c.link.dialed {
+		q.dialEnds()
+	}
+	if q.conn != nil || c.link.rail != 0 || len(q.candidates) == maxCandidates {
+		c.shut() // another one was chosen, or will be
 		return
 	}
 	c.qp, c.since = q, time.Now()

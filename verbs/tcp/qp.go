@@ -41,12 +41,12 @@ type qp struct {
 	device deviceID
 
 	// Connecting: see connect.go.
-	conn       *conn   // the chosen one
-	candidates []*conn // of which the peer chooses
-	stop       context.CancelFunc
-	since      time.Time // of the first post
-	slotSize   int       // the peer's
-	why        error     // no connection was made; nil: there is no more to say than the status
+	conn       *conn              // the chosen one
+	candidates []*conn            // of which the peer chooses
+	stop       context.CancelFunc // of the dial under way, which ends by itself too
+	since      time.Time          // of the first post, or the dial's end
+	slotSize   int                // the peer's
+	why        error              // no connection was made; nil: there is no more to say than the status
 
 	ring  ring
 	owing bool // in the device's list

@@ -29,7 +29,9 @@ const deafProbes = 3
 type stalls struct {
 	dev   *Device
 	timer *time.Timer
-	over  bool // guarded by Device.look
+	// Guarded by Device.look.
+	over    bool
+	windows bool // the kernel tells the peer's window (Linux 5.4): else it reads as 0
 }
 
 func (s *stalls) init(d *Device) {
@@ -66,7 +68,9 @@ func (c *conn) checkStall(limit time.Duration) {
 	if err != nil {
 		return
 	}
-	full := info.Probes > 0 || info.Snd_wnd == 0 || info.Notsent_bytes > 0 && info.Unacked == 0
+	s := &c.dev.stalls
+	s.windows = s.windows || info.Snd_wnd > 0
+	full := info.Probes > 0 || s.windows && info.Snd_wnd == 0 || info.Notsent_bytes > 0 && info.Unacked == 0
 	switch {
 	case full && !c.patient:
 		c.patient = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 0) == nil
