@@ -57,13 +57,17 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+const roomless = "what is under way doesn't fit into the sockets: Close gives a peer up that reads nothing, goodbye and all"
+
 // What can't be passed with little room.
 var (
 	cramped = map[string]string{
-		"ModelClose": "what is under way doesn't fit into the sockets: Close gives a peer up that reads nothing, goodbye and all",
+		"ModelClose":     roomless,
+		"CloseDuringUse": roomless,
 	}
 	cut = map[string]string{
-		"ModelClose":       cramped["ModelClose"],
+		"ModelClose":       roomless,
+		"CloseDuringUse":   roomless,
 		"ArmSendSolicited": "the rest of a write that was cut short waits for the socket, which has room at once",
 	}
 )

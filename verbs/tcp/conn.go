@@ -110,11 +110,15 @@ func (c *conn) leave() {
 	}
 	h := header{kind: kindBye}
 	c.out.put(&h)
-	c.flush()
 	c.out.last = true
 	c.wrote(c.ask(c.out.asked | epollIn))
 	d.writing.mu.Unlock()
 	c.dismiss()
+	if d.writing.mu.Lock(); c.out.last && !c.gone() {
+		d.writing.unblock(c)
+		d.writing.soon(c)
+	}
+	d.writing.mu.Unlock()
 	d.chores.soon(d.cfg.Timeout)
 }
 
@@ -123,10 +127,7 @@ func (c *conn) dismiss() {
 	d := c.dev
 	d.writing.mu.Lock()
 	d.writing.unblock(c) // as far as is known
-	if c.flush() && c.out.last {
-		c.out.last = false
-		_ = unix.Shutdown(c.link.fd, unix.SHUT_WR)
-	}
+	c.farewell()
 	failed := c.out.err != nil
 	d.writing.mu.Unlock()
 	for {
@@ -184,8 +185,11 @@ func (c *conn) ended(s verbs.Status) {
 		q.fail(s)
 	case stageCandidate:
 		c.shut()
-		if s == verbs.StatusPeerClosed {
+		switch {
+		case s == verbs.StatusPeerClosed:
 			q.fail(s)
+		case q.state == qpConnecting && q.stop == nil && len(q.candidates) == 0:
+			q.dial()
 		}
 		// Else the peer has chosen another one, which is on its way, or is dead:
 		// then the time limit of the connecting says so.

@@ -53,9 +53,13 @@ func (q *qp) start() {
 	d := q.dev
 	q.state, q.since = qpConnecting, time.Now()
 	d.chores.soon(d.cfg.Timeout)
-	if q.conn != nil || len(q.candidates) > 0 {
-		return
+	if q.conn == nil && len(q.candidates) == 0 {
+		q.dial()
 	}
+}
+
+func (q *qp) dial() {
+	d := q.dev
 	ctx, stop := context.WithCancel(d.ctx)
 	q.stop = stop
 	peer, l := q.peer, q.labels

@@ -66,16 +66,17 @@ type Device struct {
 
 // tuning is what tests change.
 type tuning struct {
-	inlineRecv int             // the largest message that is lent from the receive buffer
-	buffer     int             // bytes of a receive buffer
-	recvMost   int             // bytes of one read into it
-	sendBuffer int             // SO_SNDBUF; 0: the system's
-	part       func(n int) int // how many of n bytes one call moves; nil: all
+	inlineRecv  int             // the largest message that is lent from the receive buffer
+	buffer      int             // bytes of a receive buffer
+	recvMost    int             // bytes of one read into it
+	directLeast int             // bytes of a payload that are read to where they belong by a call of their own
+	sendBuffer  int             // SO_SNDBUF; 0: the system's
+	part        func(n int) int // how many of n bytes one call moves; nil: all
 }
 
 // A receive buffer holds a few hundred small messages. What is read into it at once
 // bounds what is copied of a message that belongs elsewhere.
-var normal = tuning{inlineRecv: 4064, buffer: 48 << 10, recvMost: 20 << 10}
+var normal = tuning{inlineRecv: 4064, buffer: 48 << 10, recvMost: 20 << 10, directLeast: 2 << 10}
 
 // Open makes a device.
 func Open(c Config) (*Device, error) { return open(c, normal) }

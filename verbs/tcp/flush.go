@@ -37,6 +37,15 @@ func (c *conn) flush() bool {
 	return true
 }
 
+// farewell is flush, and ends this side of the stream when all of it has left that ever
+// will.
+func (c *conn) farewell() {
+	if c.flush() && c.out.last {
+		c.out.last = false
+		_ = unix.Shutdown(c.link.fd, unix.SHUT_WR)
+	}
+}
+
 // wrote takes what a call has said.
 func (c *conn) wrote(err error) {
 	if err != nil && c.out.err == nil {

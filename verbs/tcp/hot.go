@@ -96,7 +96,7 @@ func (d *Device) glimpse() bool {
 	if h.usable(d) {
 		wide := false
 		for _, c := range h.conns[:h.n] {
-			if c.in.direct() || c.link.tls != nil {
+			if c.direct() || c.link.tls != nil {
 				wide = true
 			} else if c.prefetch() {
 				return true

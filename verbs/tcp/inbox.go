@@ -54,22 +54,36 @@ func (c *conn) makeRoom() int {
 	if in.buf == nil {
 		in.buf = make([]byte, t.buffer)
 	}
-	room := len(in.buf) - in.filled
-	if in.lent || in.next < 8 {
-		return min(room, t.recvMost)
-	}
-	// Where frames begin modulo 8 stays.
-	if at := in.next & 7; in.next == in.filled {
+	switch room := len(in.buf) - in.filled; {
+	case in.next == in.filled:
+		at := in.start(in.left + in.pad)
+		if at > len(in.buf) {
+			return 0
+		}
 		in.next, in.filled = at, at
-	} else if room < t.recvMost {
+	case !in.lent && in.next >= 8 && room < t.recvMost:
+		at := in.next & 7
 		n := copy(in.buf[at:], in.buf[in.next:in.filled])
 		in.next, in.filled = at, at+n
 	}
 	return min(len(in.buf)-in.filled, t.recvMost)
 }
 
-// direct says that what comes next belongs elsewhere, and there is none of it here.
-func (in *inbox) direct() bool { return in.kind != 0 && in.left > 0 && in.next == in.filled }
+// start is where in the buffer, of which nothing is taken any more but what is lent,
+// the next byte belongs, if a frame begins after so many bytes: at a multiple of 8.
+func (in *inbox) start(before int) int {
+	if !in.lent {
+		return -before & 7
+	}
+	return in.filled + (-before-in.filled)&7
+}
+
+// direct says that what comes next belongs elsewhere, there is none of it here, and it is
+// worth a call of its own. Less is read with what follows it, and copied.
+func (c *conn) direct() bool {
+	in := &c.in
+	return in.left > 0 && in.left >= c.dev.tune.directLeast && in.next == in.filled
+}
 
 // receive reads what there is and takes it. It says whether there was something.
 func (c *conn) receive(s *sink) bool {
@@ -77,7 +91,7 @@ func (c *conn) receive(s *sink) bool {
 	if in.paused || in.ready || in.end {
 		return false
 	}
-	if in.direct() {
+	if c.direct() {
 		return c.receiveBody(s)
 	}
 	room := c.makeRoom()
@@ -133,14 +147,10 @@ const bodyTail = 64
 // receiveBody reads a payload to where it belongs.
 func (c *conn) receiveBody(s *sink) bool {
 	in, d := &c.in, c.dev
-	// The frame after the padding must begin at a multiple of 8.
-	at := (8 - in.pad) & 7
-	if in.lent {
-		at += align8(in.filled)
-	}
+	at := in.start(in.pad)
 	if at+bodyTail > len(in.buf) {
 		// What is lent stays where it is.
-		in.buf, at = make([]byte, len(in.buf)), (8-in.pad)&7
+		in.buf, at = make([]byte, len(in.buf)), -in.pad&7
 	}
 	in.next, in.filled = at, at
 	if in.dst == nil {

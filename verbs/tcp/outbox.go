@@ -3,6 +3,7 @@
 package tcp
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,8 @@ type writing struct {
 const (
 	coalesceFor = 20 * time.Microsecond
 	lateAfter   = 200 * time.Microsecond
+	// goodbyeAfter is how often a goodbye is tried for which there is no room.
+	goodbyeAfter = 5 * time.Millisecond
 )
 
 func (w *writing) init(d *Device) {
@@ -107,7 +110,15 @@ func (w *writing) late() {
 	if w.over || len(w.dirty) == 0 {
 		return
 	}
+	list := slices.Clone(w.dirty)
 	w.flush()
+	for _, c := range list {
+		if c.out.last { // nobody has to poll in order to say goodbye
+			w.unblock(c)
+			w.soon(c)
+			w.timer.Reset(goodbyeAfter)
+		}
+	}
 	w.dev.wake() // requests may be complete
 }
 
@@ -115,7 +126,7 @@ func (w *writing) late() {
 func (w *writing) flush() {
 	for i, c := range w.dirty {
 		c.out.dirty = false
-		c.flush()
+		c.farewell()
 		w.dirty[i] = nil
 	}
 	w.dirty = w.dirty[:0]

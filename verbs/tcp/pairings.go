@@ -11,7 +11,7 @@ import (
 type pairings struct {
 	mu      sync.Mutex
 	all     map[labels]pairing
-	changed chan struct{} // closed and replaced with each change
+	changed chan struct{} // closed with the next change; nil: nobody waits for one
 }
 
 // pairing is a queue pair, as they know it.
@@ -21,7 +21,7 @@ type pairing struct {
 }
 
 func (k *pairings) init() {
-	k.all, k.changed = make(map[labels]pairing), make(chan struct{})
+	k.all = make(map[labels]pairing)
 }
 
 // set says that there is a queue pair, or that it has ended.
@@ -29,8 +29,10 @@ func (k *pairings) set(l labels, p pairing) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all[l] = p
-	close(k.changed)
-	k.changed = make(chan struct{})
+	if k.changed != nil {
+		close(k.changed)
+		k.changed = nil
+	}
 }
 
 // admit answers a peer. One that is early waits for the Connect.
@@ -38,6 +40,9 @@ func (k *pairings) admit(ctx context.Context, w want) answer {
 	for {
 		k.mu.Lock()
 		p, ok := k.all[labels{w.local, w.remote}]
+		if !ok && k.changed == nil {
+			k.changed = make(chan struct{})
+		}
 		changed := k.changed
 		k.mu.Unlock()
 		switch {

@@ -206,6 +206,7 @@ func testPairClose(t *testing.T, h Harness) {
 			if err != nil {
 				return err
 			}
+			b.side.idle = true // its queues are gone
 			return b.side.dev.Close()
 		}})
 		if a.closed != verbs.StatusPeerClosed {

@@ -2,7 +2,9 @@ package verbstest
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // part is what one side's goroutine does.
@@ -11,7 +13,8 @@ type part struct {
 	run  func() error
 }
 
-// together runs the parts at the same time, each in its own goroutine.
+// together runs the parts at the same time, each in its own goroutine. A side whose
+// part is over is polled on until all are: what it has posted last may need it.
 func (r *rig) together(parts ...part) {
 	r.t.Helper()
 	r.gate.running = make(map[*side]bool)
@@ -19,10 +22,18 @@ func (r *rig) together(parts ...part) {
 		r.gate.running[p.side] = false
 	}
 	errs := make(chan error, len(parts))
+	var left atomic.Int32
+	left.Store(int32(len(parts)))
 	for _, p := range parts {
 		go func() {
-			errs <- p.run()
+			err := p.run()
 			r.gate.leave(p.side)
+			left.Add(-1)
+			for err == nil && left.Load() > 0 {
+				err = p.side.poll()
+				runtime.Gosched()
+			}
+			errs <- err
 		}()
 	}
 	for range parts {
