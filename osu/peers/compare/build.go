@@ -18,19 +18,21 @@ const module = "github.com/verbena-mpi/verbena/"
 // build makes all programs in dir, and leaves out the peers that can't be
 // built or don't run.
 func (r *runner) build(ctx context.Context, dir string) error {
-	if len(r.cfg.ours) > 0 {
-		if err := r.buildOurs(ctx, dir); err != nil {
-			return err
-		}
+	if err := r.buildOurs(ctx, dir); err != nil {
+		return err
 	}
 	if err := os.CopyFS(dir, peers.Programs); err != nil {
 		return err
 	}
-	for _, s := range peerSides() {
+	for _, s := range r.cfg.net.peerSides() {
 		if !slices.Contains(r.cfg.peers, s.name) {
 			continue
 		}
-		if err := r.buildPeer(ctx, dir, s); err != nil {
+		make := r.buildPeer
+		if s.floor {
+			make = r.buildFloor
+		}
+		if err := make(ctx, dir, s); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -47,18 +49,28 @@ func (r *runner) build(ctx context.Context, dir string) error {
 }
 
 func (r *runner) buildOurs(ctx context.Context, dir string) error {
-	verbrun := filepath.Join(dir, "verbrun")
+	r.verbrun, r.pin = filepath.Join(dir, "verbrun"), filepath.Join(dir, "pinned")
+	if err := os.WriteFile(r.pin, []byte(pinScript), 0o700); err != nil {
+		return err
+	}
 	program := filepath.Join(dir, r.cfg.bench)
-	for file, pkg := range map[string]string{verbrun: "launcher/verbrun", program: "osu/" + r.cfg.bench} {
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", file, module+pkg).CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
-		}
+	if err := goBuild(ctx, r.verbrun, "launcher/verbrun"); err != nil {
+		return err
+	}
+	if len(r.cfg.ours) == 0 {
+		return nil
+	}
+	if err := goBuild(ctx, program, "osu/"+r.cfg.bench); err != nil {
+		return err
 	}
 	for _, v := range r.cfg.ours {
 		s := &side{
 			name: v.name, ours: true, env: v.env, program: program,
-			launch: []string{verbrun, "-n", "2", "--bind-to", "core"},
-			args:   v.args,
+			args: v.args,
+		}
+		r.underVerbrun(s)
+		if r.cfg.net == tcp {
+			s.env = append([]string{"VERBENA_DEVICES=tcp"}, s.env...)
 		}
 		if err := r.try(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -66,6 +78,30 @@ func (r *runner) buildOurs(ctx context.Context, dir string) error {
 		r.sides = append(r.sides, s)
 	}
 	return nil
+}
+
+// underVerbrun has a side started by our launcher.
+func (r *runner) underVerbrun(s *side) {
+	s.launch, s.bind = []string{r.verbrun, "-n", "2"}, []string{"--bind-to", "core"}
+	s.onHosts = []string{"--host", "%s:1,%s:1", "--bind-to", "none"}
+}
+
+func goBuild(ctx context.Context, file, pkg string) error {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", file, module+pkg).CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
+
+// buildFloor builds the bare socket's program.
+func (r *runner) buildFloor(ctx context.Context, dir string, s *side) error {
+	s.program, s.about = filepath.Join(dir, "rawtcp"), "a bare non-blocking socket, in Go"
+	r.underVerbrun(s)
+	s.args = []string{"-b", r.cfg.bench}
+	if err := goBuild(ctx, s.program, "osu/peers/rawtcp"); err != nil {
+		return err
+	}
+	return r.try(ctx, s)
 }
 
 // buildPeer compiles a peer's program, unless another side has it already, and

@@ -151,6 +151,26 @@ func TestEnough(t *testing.T) {
 	}
 }
 
+// Over tcp all sides are compared with the bare socket, which is no peer.
+func TestReportTCP(t *testing.T) {
+	r := fixed("bw")
+	r.cfg.net = tcp
+	r.sides = append(r.sides, &side{name: raw, floor: true})
+	for range 3 {
+		r.runs.add(sample{side: raw, size: 8, value: 10, before: 30, after: 30})
+	}
+	rows := r.section(near).rows
+	got := [][]string{rows[0][6:], rows[3][6:], rows[4][6:]}
+	want := [][]string{
+		{"9.000", "0.25", "0.25", "0.20"}, // ours, of the best peer c
+		{"8.000", "1", "1", "0.80"},
+		{"10.0", "", "", "1.00"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestReport(t *testing.T) {
 	r := fixed("latency")
 	r.note("d: skipped: there is no mpicc.d")
@@ -215,10 +235,15 @@ func TestFlags(t *testing.T) {
 	if cfg, err = parse([]string{"-peers", "none"}, io.Discard); err != nil || len(cfg.peers) != 0 {
 		t.Errorf("no peers: %v, %v", cfg, err)
 	}
+	cfg, err = parse([]string{"-hosts", "a,b"}, io.Discard)
+	if err != nil || cfg.net != tcp || !slices.Equal(cfg.hosts, []string{"a", "b"}) || !slices.Contains(cfg.peers, raw) {
+		t.Errorf("two hosts: %+v, %v", cfg, err)
+	}
 	if cfg, err = parse([]string{"-ours", "none"}, io.Discard); err != nil || len(cfg.ours) != 0 {
 		t.Errorf("peers only: %v, %v", cfg, err)
 	}
 	for _, bad := range []string{
+		"-net ib", "-hosts a", "-hosts a,b,c", "-net tcp -peers openmpi-two-copy", "-peers raw", "-net tcp -ours raw",
 		"-bench bibw", "-sizes 8,", "-sizes 0", "-rounds 0", "-peers lam", "-i -1", "-timeout 0s", "more", "-ours mpich",
 	} {
 		if _, err := parse(strings.Fields(bad), io.Discard); err == nil {
@@ -231,15 +256,42 @@ func TestFlags(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	s := &side{ours: true, launch: []string{"verbrun", "-n", "2"}, program: "latency", args: []string{"-c"}}
-	got := strings.Join(s.command([]string{"-m", "8:8"}, time.Minute), " ")
-	if want := "verbrun -n 2 latency --cpus --decimals 4 -m 8:8 -c"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	s = &side{launch: []string{"mpirun"}, program: "latency"}
-	got = strings.Join(s.command([]string{"-m", "8:8"}, time.Minute), " ")
-	if want := "mpirun latency -d 4 -T 70 -m 8:8"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	r := &runner{cfg: &config{timeout: time.Minute}, verbrun: "verbrun", pin: "pinned"}
+	ours := &side{ours: true, program: "latency", args: []string{"-c"}}
+	floor := &side{floor: true, program: "rawtcp", args: []string{"-b", "latency"}}
+	r.underVerbrun(ours)
+	r.underVerbrun(floor)
+	open, hydra := openMPI("openmpi"), mpich()
+	open.program, hydra.program = "latency", "latency"
+	for _, tt := range []struct {
+		s         *side
+		one, many string
+	}{
+		{
+			ours, "verbrun -n 2 --bind-to core latency --cpus --decimals 4 -m 8:8 -c",
+			"verbrun -n 2 --host a:1,b:1 --bind-to none pinned latency --cpus --decimals 4 -m 8:8 -c",
+		},
+		{
+			floor, "verbrun -n 2 --bind-to core rawtcp -d 4 -m 8:8 -b latency",
+			"verbrun -n 2 --host a:1,b:1 --bind-to none pinned rawtcp -d 4 -m 8:8 -b latency",
+		},
+		{
+			open, "mpirun.openmpi -np 2 --bind-to core latency -d 4 -T 70 -m 8:8",
+			"mpirun.openmpi -np 2 --host a:1,b:1 --bind-to none pinned latency -d 4 -T 70 -m 8:8",
+		},
+		{
+			hydra, "mpiexec.hydra -n 2 -bind-to core latency -d 4 -T 70 -m 8:8",
+			"mpiexec.hydra -n 2 -hosts a,b -ppn 1 -bind-to none pinned latency -d 4 -T 70 -m 8:8",
+		},
+	} {
+		r.cfg.hosts = nil
+		if got := strings.Join(r.command(tt.s, []string{"-m", "8:8"}), " "); got != tt.one {
+			t.Errorf("on one host: %q, want %q", got, tt.one)
+		}
+		r.cfg.hosts = []string{"a", "b"}
+		if got := strings.Join(r.command(tt.s, []string{"-m", "8:8"}), " "); got != tt.many {
+			t.Errorf("on two: %q, want %q", got, tt.many)
+		}
 	}
 }
 

@@ -23,13 +23,15 @@ func parse(args []string, usage io.Writer) (*config, error) {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.SetOutput(usage)
 	f.StringVar(&cfg.bench, "bench", "latency", "`name` of the benchmark: latency or bw")
+	hosts := f.String("hosts", "", "the ranks' two `hosts`, with a comma between; implies -net tcp")
+	net := f.String("net", "shm", "what the messages go over: shm or tcp")
 	sizes := f.String("sizes", "8,4096,65536,1048576", "message sizes in bytes, a `list`")
 	f.IntVar(&cfg.rounds, "rounds", 5, "how often each side runs, at each size")
 	f.IntVar(&cfg.maxRounds, "max-rounds", 0, "go on until so many `rounds` are done while a side has less than -rounds runs that count")
 	f.IntVar(&cfg.iterations, "i", 0, "timed iterations (0: the programs' defaults)")
 	f.IntVar(&cfg.warmUp, "x", -1, "warm-up iterations (-1: the programs' defaults)")
 	f.IntVar(&cfg.window, "W", 0, "window of bw (0: the programs' default)")
-	names := f.String("peers", strings.Join(peerNames(), ","), "peers to compare with, a `list`; none for no peer")
+	names := f.String("peers", "all", "peers to compare with, a `list`; all, or none for no peer")
 	f.Func("ours", "a `variant` of ours: its name, then environment (A=B) and arguments, with spaces between; may be given several times; none for peers only (default ours)", func(s string) error {
 		v, err := parseVariant(s)
 		cfg.ours = append(cfg.ours, v)
@@ -55,12 +57,26 @@ func parse(args []string, usage io.Writer) (*config, error) {
 		}
 		cfg.sizes = append(cfg.sizes, n)
 	}
-	if *names != "none" {
+	if *hosts != "" {
+		*net, cfg.hosts = string(tcp), strings.Split(*hosts, ",")
+		if len(cfg.hosts) != 2 {
+			return nil, fmt.Errorf("-hosts: %q are not two", *hosts)
+		}
+	}
+	if cfg.net = network(*net); cfg.net != shm && cfg.net != tcp {
+		return nil, fmt.Errorf("-net: %q is neither shm nor tcp", *net)
+	}
+	all := cfg.net.peerNames()
+	switch *names {
+	case "all":
+		cfg.peers = all
+	case "none":
+	default:
 		cfg.peers = strings.Split(*names, ",")
 	}
 	for _, p := range cfg.peers {
-		if !slices.Contains(peerNames(), p) {
-			return nil, fmt.Errorf("-peers: %q is none of %s", p, strings.Join(peerNames(), ", "))
+		if !slices.Contains(all, p) {
+			return nil, fmt.Errorf("-peers: %q is none of %s", p, strings.Join(all, ", "))
 		}
 	}
 	switch {
@@ -71,7 +87,7 @@ func parse(args []string, usage io.Writer) (*config, error) {
 	}
 	for i, v := range cfg.ours {
 		taken := func(w variant) bool { return w.name == v.name }
-		if slices.Contains(peerNames(), v.name) || slices.ContainsFunc(cfg.ours[:i], taken) {
+		if slices.Contains(all, v.name) || slices.ContainsFunc(cfg.ours[:i], taken) {
 			return nil, fmt.Errorf("-ours: the name %q is taken", v.name)
 		}
 	}

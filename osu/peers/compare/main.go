@@ -9,6 +9,10 @@
 //
 //	go run ./osu/peers/compare -bench latency -sizes 8,65536,1048576 -rounds 5
 //
+// With -net tcp both are kept from their shared memory, and a bare socket runs
+// beside them (osu/peers/rawtcp). With -hosts each rank is on a host of its own,
+// which the launchers reach by ssh and which have the same file system.
+//
 // Peers that are not installed are named with the reason, and left out. On
 // Debian the packages are openmpi-bin, libopenmpi-dev, mpich, libmpich-dev.
 package main
@@ -26,6 +30,8 @@ import (
 // config is the command line.
 type config struct {
 	bench      string
+	net        network
+	hosts      []string // none, or two
 	sizes      []int
 	rounds     int
 	maxRounds  int

@@ -52,7 +52,10 @@ func (r *runner) section(p placement) section {
 		title: fmt.Sprintf("%s: a cache line takes %.1f ns one way (%.1f to %.1f)", p, line.median, line.smallest, line.largest),
 		head:  []string{"Size", "Side", "Runs", "Median", "Quartiles", "Min", "Max", "/best", "/default"},
 	}
-	if !r.bandwidth() {
+	switch {
+	case r.cfg.net == tcp:
+		s.head = append(s.head, "/raw")
+	case !r.bandwidth():
 		s.head = append(s.head, "/line")
 	}
 	for _, size := range r.cfg.sizes {
@@ -67,7 +70,10 @@ func (r *runner) section(p placement) section {
 				figure(sp.low) + "–" + figure(sp.high), figure(sp.smallest), figure(sp.largest),
 				c.mark(side, c.best), c.mark(side, c.standard),
 			}
-			if !r.bandwidth() {
+			switch {
+			case r.cfg.net == tcp:
+				row = append(row, c.ratio(side.name, raw))
+			case !r.bandwidth():
 				row = append(row, fmt.Sprintf("%.1f", sp.median*1000/line.median))
 			}
 			s.rows = append(s.rows, row)
@@ -94,7 +100,7 @@ func (r *runner) compareSides(p placement, size int) comparison {
 	for _, s := range r.sides {
 		sp := newSpread(r.runs.values(p, s.name, size))
 		c.spreads[s.name] = sp
-		if s.ours || sp.n == 0 {
+		if s.ours || s.floor || sp.n == 0 {
 			continue
 		}
 		if better(s.name, c.best) {
@@ -115,7 +121,15 @@ func (c *comparison) mark(s *side, peer string) string {
 	case !s.ours || peer == "" || c.spreads[peer].median == 0:
 		return ""
 	}
-	return fmt.Sprintf("%.2f", c.spreads[s.name].median/c.spreads[peer].median)
+	return c.ratio(s.name, peer)
+}
+
+// ratio is that of two sides' medians, or nothing where there is none.
+func (c *comparison) ratio(name, to string) string {
+	if c.spreads[to].median == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", c.spreads[name].median/c.spreads[to].median)
 }
 
 // figure writes a figure with the digits that mean something.

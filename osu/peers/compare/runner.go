@@ -16,13 +16,15 @@ import (
 
 // runner runs the sides by turns.
 type runner struct {
-	cfg    *config
-	log    io.Writer
-	sides  []*side
-	notes  []string // for the report, printed as they come too
-	runs   results
-	failed map[string]int // runs that failed, by side
-	done   int            // rounds
+	cfg     *config
+	log     io.Writer
+	verbrun string
+	pin     string // the file of pinScript
+	sides   []*side
+	notes   []string // for the report, printed as they come too
+	runs    results
+	failed  map[string]int // runs that failed, by side
+	done    int            // rounds
 }
 
 func (r *runner) note(format string, args ...any) {
@@ -120,7 +122,7 @@ func probe() (float64, error) {
 func (r *runner) run(ctx context.Context, s *side, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.timeout)
 	defer cancel()
-	argv := s.command(args, r.cfg.timeout)
+	argv := r.command(s, args)
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), s.env...)
