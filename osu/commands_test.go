@@ -60,7 +60,7 @@ func build() (string, error) {
 		return "", err
 	}
 	args := []string{"build", "-o", dir + "/", "../launcher/verbrun"}
-	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "bcast", "reduce", "allreduce", "alltoall", "allgather", "gather", "scatter", "barrier", "init", "hello", "latency_persistent", "bw_persistent", "partitioned_latency"} {
+	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "bcast", "reduce", "allreduce", "alltoall", "allgather", "gather", "scatter", "barrier", "init", "hello", "first_contact", "latency_persistent", "bw_persistent", "partitioned_latency"} {
 		args = append(args, "./"+name)
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
@@ -214,8 +214,9 @@ func TestHelpAndVersion(t *testing.T) {
 func TestLines(t *testing.T) {
 	dir := commands(t)
 	for name, want := range map[string]string{
-		"init":  `^# OSU MPI Init Test v7\.4 \(verbena .*\)\nnprocs: 3, min: \d+ ms, max: \d+ ms, avg: \d+ ms\n$`,
-		"hello": `^# OSU MPI Hello World Test v7\.4 \(verbena .*\)\nThis is a test with 3 processes\n$`,
+		"init":          `^# OSU MPI Init Test v7\.4 \(verbena .*\)\nnprocs: 3, min: \d+ ms, max: \d+ ms, avg: \d+ ms\n$`,
+		"first_contact": `^# First Contact Test v7\.4 \(verbena .*\)\nnprocs: 3, connected peers of a rank: min 2, max 2\n(.* min +\d+\.\d+ +median +\d+\.\d+ +max +\d+\.\d+ (ms|MiB)\n){4}$`,
+		"hello":         `^# OSU MPI Hello World Test v7\.4 \(verbena .*\)\nThis is a test with 3 processes\n$`,
 	} {
 		got := verbrun(t, dir, "3", name)
 		if got.status != 0 || got.stderr != "" || !regexp.MustCompile(want).MatchString(got.stdout) {
