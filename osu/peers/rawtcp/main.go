@@ -39,7 +39,7 @@ func main() {
 func run(o *options) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	job, err := bootstrap.FromEnv()
+	job, err := bootstrap.FromEnv(ctx)
 	if err != nil {
 		return err
 	}
