@@ -98,6 +98,29 @@ func (j *job) agents(keepers bool) (pids []int) {
 	return pids
 }
 
+// What a host's session says to an agent is none of its business: the end of its input
+// is what counts.
+func TestAgentSignals(t *testing.T) {
+	j := prepare(t, nil, others(t, 1, "-n", "1", "sh", "-c", "echo ready; read x; echo $x")...)
+	in, err := j.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.start()
+	j.ready(1)
+	for _, pid := range append(j.agents(false), j.agents(true)...) {
+		for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGPIPE, syscall.SIGTSTP} {
+			if err := syscall.Kill(pid, s); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	_, _ = in.Write([]byte("on\n"))
+	if status := j.wait(); status != 0 || j.out.String() != "ready\non\n" || j.err.String() != "" {
+		t.Errorf("%d, %q, %q", status, j.out.String(), j.err.String())
+	}
+}
+
 // An agent is killed, or its keeper, or both: nothing stays, and the job ends.
 func TestAgentKilled(t *testing.T) {
 	for _, c := range []struct{ agent, keeper bool }{{true, false}, {false, true}, {true, true}} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,6 +100,35 @@ func TestSSHPreload(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(j.out.String()), "\n")
 	slices.Sort(lines)
 	if want := []string{"0 on h0: some", "1 on h1: some", "2 on h2: some"}; status != 0 || !slices.Equal(lines, want) || j.err.String() != "" {
+		t.Errorf("%d, %q, %q", status, lines, j.err.String())
+	}
+}
+
+// A program that was built here is sent to hosts that don't see it.
+func TestSSHBuilt(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	b := sshBed(t, 3)
+	pkg := program(t, `package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	name, _ := os.Hostname()
+	fmt.Println(os.Getenv("PMI_RANK"), name, filepath.Base(os.Args[0]), os.Args[1:])
+}
+`)
+	j := onBed(t, b, nil, "--host", "h0,h1,h2", "-n", "3", "--wdir", "/", pkg, "an argument")
+	b.Hide(1, j.tmp)
+	status := j.start().wait()
+	lines := strings.Split(strings.TrimSpace(j.out.String()), "\n")
+	slices.Sort(lines)
+	if want := []string{"0 h0 prog [an argument]", "1 h1 prog [an argument]", "2 h2 prog [an argument]"}; status != 0 || !slices.Equal(lines, want) || j.err.String() != "" {
 		t.Errorf("%d, %q, %q", status, lines, j.err.String())
 	}
 }
