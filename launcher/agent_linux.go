@@ -1,11 +1,9 @@
 package launcher
 
 import (
-	"bufio"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -51,9 +49,6 @@ const (
 	agentOutput = 1
 )
 
-// specLimit is how long the supervisor may take to say what to do.
-const specLimit = 30 * time.Second
-
 // agentMain is the process that has the ranks.
 func agentMain(o agentOptions) int {
 	runtime.LockOSThread() // the ranks die with this thread
@@ -89,120 +84,6 @@ func agentMain(o agentOptions) int {
 func dropSignals() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE, syscall.SIGTSTP, DumpSignal)
-}
-
-// duplex is a connection of two files.
-type duplex struct {
-	io.Reader
-	in, out *os.File
-}
-
-func stdioConn() (*duplex, error) {
-	in, err := polled(agentInput, "standard input")
-	if err != nil {
-		return nil, err
-	}
-	if err := makeRaw(agentOutput); err != nil {
-		return nil, err
-	}
-	out, err := polled(agentOutput, "standard output")
-	if err != nil {
-		return nil, err
-	}
-	return &duplex{in, in, out}, nil
-}
-
-// makeRaw lets all bytes pass, if a file is a terminal: srun may have made it one.
-func makeRaw(fd int) error {
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return nil
-	}
-	t.Oflag &^= unix.OPOST
-	t.Iflag &^= unix.BRKINT | unix.ICRNL | unix.INLCR | unix.IGNCR | unix.ISTRIP | unix.IXON | unix.PARMRK
-	t.Lflag &^= unix.ECHO | unix.ICANON | unix.ISIG | unix.IEXTEN
-	return os.NewSyscallError("ioctl", unix.IoctlSetTermios(fd, unix.TCSETS, t))
-}
-
-func (d *duplex) Write(p []byte) (int, error) { return d.out.Write(p) }
-func (d *duplex) Close() error                { return errors.Join(d.in.Close(), d.out.Close()) }
-
-// listen waits for the first stream, and starts the goroutines that read what
-// comes.
-func (a *agent) listen() error {
-	type first struct {
-		st  *yamux.Stream
-		err error
-	}
-	c := make(chan first, 1)
-	go func() {
-		st, err := a.session.AcceptStream()
-		c <- first{st, err}
-	}()
-	var f first
-	select {
-	case f = <-c:
-	case <-time.After(specLimit):
-		return fmt.Errorf("nobody has said within %v what to do", specLimit)
-	}
-	if f.err != nil {
-		return f.err
-	}
-	a.answers = gob.NewEncoder(f.st)
-	go func() {
-		defer close(a.said)
-		dec := gob.NewDecoder(bufio.NewReader(f.st))
-		for {
-			var m toAgent
-			if dec.Decode(&m) != nil {
-				return
-			}
-			a.said <- m
-		}
-	}()
-	go a.accept()
-	return nil
-}
-
-// accept takes the streams of ranks.
-func (a *agent) accept() {
-	for {
-		st, kind, id, err := acceptStream(a.session)
-		if err != nil {
-			_ = a.session.Close()
-			return
-		}
-		a.mu.Lock()
-		if a.streams[kind] == nil {
-			a.streams[kind] = map[int]*yamux.Stream{}
-		}
-		a.streams[kind][id] = st
-		close(a.came)
-		a.came = make(chan struct{})
-		a.mu.Unlock()
-	}
-}
-
-// stream waits for a stream that the supervisor has opened.
-func (a *agent) stream(kind streamKind, id int) (*yamux.Stream, error) {
-	limit := time.NewTimer(headLimit)
-	defer limit.Stop()
-	for {
-		a.mu.Lock()
-		st, came := a.streams[kind][id], a.came
-		delete(a.streams[kind], id)
-		a.mu.Unlock()
-		if st != nil {
-			return st, nil
-		}
-		select {
-		case <-came:
-		case <-a.session.CloseChan():
-			return nil, yamux.ErrSessionShutdown
-		case <-limit.C:
-			return nil, fmt.Errorf("the stream %d of %d didn't come within %v", kind, id, headLimit)
-		}
-	}
 }
 
 // loop does what the supervisor says, and tells it what happens here, until it

@@ -41,22 +41,6 @@ type host struct {
 	looked int  // the last question that it has answered
 }
 
-// way is a connection to a starter, on this host or on one whose agent has started
-// it.
-type way struct {
-	conn  io.ReadWriteCloser
-	ended chan syscall.WaitStatus // of the starter; has room for it
-	stop  func()                  // kills the starter
-	words *starterWords
-}
-
-// newWay begins to read what the starter says.
-func newWay(r reach, conn io.ReadWriteCloser, errs io.ReadCloser, ended chan syscall.WaitStatus, stop func()) *way {
-	w := &way{conn: conn, ended: ended, stop: stop, words: &starterWords{idle: r.idle, ended: make(chan struct{})}}
-	go w.words.read(errs)
-	return w
-}
-
 // hostEvent is what an agent says, or that there is none any more.
 type hostEvent struct {
 	h   *host
@@ -182,12 +166,6 @@ func (v *supervisor) sendSelf(h *host, in *bufio.Reader) (said string, err error
 		err = errors.Join(err, werr)
 	}
 	return said, err
-}
-
-// buffered is a connection of which something was read already.
-type buffered struct {
-	io.Reader
-	io.WriteCloser
 }
 
 // openStreams opens those of the ranks.
