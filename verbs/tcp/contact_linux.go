@@ -43,7 +43,7 @@ type contacts struct {
 
 // contactCounts are for whoever looks at the device's counters.
 type contactCounts struct {
-	dialed, accepted, strangers atomic.Uint64
+	accepted, strangers atomic.Uint64
 }
 
 // maxKnown bounds the peers that have proved the secret and wait for an answer.
@@ -203,6 +203,5 @@ func (t *contacts) link(m *meeting, w want, dialed bool, fd int) link {
 	if l.tls != nil {
 		l.tls.wire.Conn, l.tls.wire.fd = nil, l.fd
 	}
-	t.logf(logrus.DebugLevel, "tcp: queue pair %d to %d, rail %d: %s", l.local, l.remote, l.rail, l.via)
 	return l
 }

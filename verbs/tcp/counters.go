@@ -19,7 +19,8 @@ type counters struct {
 // Counters implements verbs.Counted: the system calls of the data path (calls.…),
 // messages sent, and how many posts waited for others to leave with them
 // (coalesced), rnr (messages that found no slot), reads by this device and by its
-// peers, reads of theirs that were refused, connections that were dialed, and peers
+// peers, reads of theirs that were refused, connections that were dialed, that
+// peers have dialed, and that were refused since who came proved nothing, and peers
 // that broke the protocol.
 func (d *Device) Counters(yield func(name string, value uint64) bool) {
 	c, w := &d.count, &d.writing
@@ -45,6 +46,8 @@ func (d *Device) Counters(yield func(name string, value uint64) bool) {
 		{"served.bytes", c.servedBytes},
 		{"served.refused", c.refused},
 		{"dials", c.dials},
+		{"accepted", d.contacts.counts.accepted.Load()},
+		{"strangers", d.contacts.counts.strangers.Load()},
 		{"corrupt", c.corrupt},
 	} {
 		if !yield(v.name, v.value) {

@@ -195,7 +195,6 @@ func (d *dialing) try(ctx context.Context, r route, limit time.Duration) (link, 
 		_ = unix.Close(fd)
 		return link{}, err
 	}
-	d.counts.dialed.Add(1)
 	return d.link(m, d.want, true, fd), nil
 }
 
