@@ -3,17 +3,13 @@
 package jobtest
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
-)
 
-const module = "github.com/verbena-mpi/verbena/"
+	"github.com/verbena-mpi/verbena/internal/testbuild"
+)
 
 var (
 	long = flag.Bool("long", os.Getenv("VERBENA_LONG") == "1", "the full form of the tests")
@@ -36,43 +32,13 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(bin) }()
-	if err := errors.Join(sources(), build()); err != nil {
+	if err := testbuild.Commands(bin,
+		"launcher/verbrun", "internal/jobtest/ranks", "examples/...",
+		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr", "osu/multi_lat", "osu/init", "osu/hello"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
-}
-
-// sources opens the folders of all packages. The go command keeps the results of
-// tests, and takes notice of what a test itself has opened: without this, it
-// would not repeat these tests when what they build has changed.
-func sources() error {
-	return filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		return err
-	})
-}
-
-// build builds all commands that the tests run, with the race detector if this
-// test has it.
-func build() error {
-	args := []string{"build"}
-	if raceOn {
-		args = append(args, "-race")
-	}
-	args = append(args, "-o", bin+string(filepath.Separator))
-	for _, pkg := range []string{
-		"launcher/verbrun", "internal/jobtest/ranks", "examples/...",
-		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr", "osu/multi_lat", "osu/init", "osu/hello",
-	} {
-		args = append(args, module+pkg)
-	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("go %v: %w\n%s", args, err, out)
-	}
-	return nil
 }
 
 // rounds is how often to repeat, by default and in the full form.

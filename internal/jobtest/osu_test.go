@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/verbena-mpi/verbena/internal/testbuild"
 )
 
 // The benchmarks find each byte right under all settings and placements.
@@ -39,7 +41,7 @@ func TestValidation(t *testing.T) {
 			if command == "bw" {
 				args = append(args, "-i", "2", "-W", "16")
 			}
-			if read == "stream" || raceOn {
+			if read == "stream" || testbuild.Race {
 				args = append(args, "-i", "2") // streaming needs both sides to run at once
 			}
 			j := s.start(t, command, args...)

@@ -1,6 +1,0 @@
-//go:build !race
-
-package jobtest
-
-// raceOn says that this test was built with the race detector.
-const raceOn = false
