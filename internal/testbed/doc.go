@@ -4,7 +4,7 @@
 //	               the machine, where the test runs
 //	┌─────────────┐      ┌─────────────┐      ┌─────────────┐
 //	│ h0          │      │ h1          │      │ h2          │   a host is an init process (a shell)
-//	│ /proc /run  │      │ /proc /run  │      │ /proc /run  │   with its own net, uts, pid and mount
+//	│ /proc /run  │      │ /proc /run  │      │ /proc /run  │   with its own net, uts, ipc, pid, mount
 //	│ /dev/shm    │      │ /dev/shm    │      │ /dev/shm    │   namespaces; all files but these are
 //	│ eth0   eth1 │      │ eth0   eth1 │      │ eth0   eth1 │   the machine's own
 //	└──┼──────┼───┘      └──┼──────┼───┘      └──┼──────┼───┘

@@ -19,11 +19,11 @@ func able() error {
 }
 
 // isolated starts a process in a net namespace of its own, and as a host with
-// uts, pid and mount namespaces.
+// uts, ipc, pid and mount namespaces.
 func isolated(host bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Setpgid: true}
 	if host {
-		a.Cloneflags |= unix.CLONE_NEWUTS | unix.CLONE_NEWPID | unix.CLONE_NEWNS
+		a.Cloneflags |= unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWPID | unix.CLONE_NEWNS
 	}
 	return a
 }
@@ -45,7 +45,7 @@ var netSpace = space{"net", unix.CLONE_NEWNET}
 // hostSpaces are those of a host. The mount namespace is the last, since /proc
 // is another one there.
 func hostSpaces() []space {
-	return []space{netSpace, {"uts", unix.CLONE_NEWUTS}, {"pid", unix.CLONE_NEWPID}, {"mnt", unix.CLONE_NEWNS}}
+	return []space{netSpace, {"uts", unix.CLONE_NEWUTS}, {"ipc", unix.CLONE_NEWIPC}, {"pid", unix.CLONE_NEWPID}, {"mnt", unix.CLONE_NEWNS}}
 }
 
 // enter moves the calling thread into namespaces of a process. The thread must

@@ -24,7 +24,7 @@ func holders(t *testing.T, spaces map[string]bool, dir string) []string {
 	for _, pid := range pids {
 		args, _ := os.ReadFile(pid + "/cmdline")
 		held := strings.Contains(string(args), dir)
-		for _, name := range []string{"net", "mnt", "pid", "uts"} {
+		for _, name := range []string{"net", "mnt", "pid", "uts", "ipc"} {
 			link, err := os.Readlink(pid + "/ns/" + name)
 			held = held || err == nil && spaces[link]
 		}
@@ -40,7 +40,7 @@ func (b *Bed) spaces(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for _, s := range append([]*shell{b.sw}, b.hosts...) {
-		for _, name := range []string{"net", "mnt", "pid", "uts"} {
+		for _, name := range []string{"net", "mnt", "pid", "uts", "ipc"} {
 			link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", s.cmd.Process.Pid, name))
 			if err != nil {
 				t.Fatal(err)
@@ -50,7 +50,7 @@ func (b *Bed) spaces(t *testing.T) map[string]bool {
 			}
 		}
 	}
-	if want := 1 + 4*len(b.hosts); len(all) != want {
+	if want := 1 + 5*len(b.hosts); len(all) != want {
 		t.Errorf("%d namespaces, want %d", len(all), want)
 	}
 	return all

@@ -29,8 +29,8 @@ type shell struct {
 // and their status between zero bytes.
 const loop = `while IFS= read -r -d '' script; do eval "$script" </dev/null 2>&1; printf '\0%d\0' $?; done`
 
-// newShell starts a shell in a net namespace of its own; as a host it has uts,
-// pid and mount namespaces, too.
+// newShell starts a shell in a net namespace of its own; as a host it has
+// uts, ipc, pid and mount namespaces, too.
 func newShell(name string, host bool) (*shell, error) {
 	s := &shell{name: name, cmd: exec.Command("bash", "-c", loop, "testbed-"+name)}
 	s.cmd.SysProcAttr = isolated(host)
