@@ -28,6 +28,7 @@ var modes = map[string]func(args []string){
 	"survive":  program(survive),
 	"fate":     program(fate),
 	"deadlock": program(deadlock),
+	"exchange": program(exchange),
 }
 
 func main() {

@@ -77,6 +77,10 @@ func endSo(ctx context.Context, c *comm.Comm, how string) error {
 		panic("all is lost")
 	case "exit":
 		os.Exit(3)
+	case "wait": // for an end from outside
+		fmt.Println("waiting")
+		<-ctx.Done()
+		return ctx.Err()
 	case "close":
 		ctx, cancel := context.WithCancel(ctx)
 		cancel() // it doesn't wait for the others
