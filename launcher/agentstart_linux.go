@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -112,6 +113,7 @@ func checkProgram(p *part) error {
 
 // start starts the ranks.
 func (a *agent) start() (fromAgent, error) {
+	syscall.Umask(a.spec.Umask)
 	for _, r := range a.spec.Ranks {
 		a.crew.ranks = append(a.crew.ranks, &rank{id: r.ID, app: r.Part, out: &stream{}, err: &stream{}})
 		p := &proxy{input: r.Input, log: a.log}

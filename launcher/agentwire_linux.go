@@ -36,6 +36,7 @@ type agentSpec struct {
 	Bind    Bind
 	Account bool // the host has another user than we are
 	Return  bool // the supervisor wants to know how much of its input a rank has read
+	Umask   int
 	Verbose bool
 }
 

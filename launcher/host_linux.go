@@ -26,8 +26,8 @@ type host struct {
 	orders chan toAgent // room for all that a job may need
 	where  []string     // on which cores each rank will be
 
-	way     *way // set before connect is called
 	mu      sync.Mutex
+	way     *way         // to the agent; set before connect is called
 	session *mux         // set once
 	calls   map[int]*way // to hosts that this one's agent starts, by number
 	hungUp  bool
@@ -205,13 +205,24 @@ func (h *host) order(m toAgent) {
 // hangUp ends the connection to the agent, if there is one.
 func (h *host) hangUp() {
 	h.mu.Lock()
-	session := h.session
+	session, way := h.session, h.way
 	h.hungUp = true
 	h.mu.Unlock()
 	switch {
 	case session != nil:
 		_ = session.Close()
-	case h.way != nil:
-		_ = h.way.conn.Close()
+	case way != nil:
+		_ = way.conn.Close()
+	}
+}
+
+// setWay is called before connect.
+func (h *host) setWay(w *way) {
+	h.mu.Lock()
+	h.way = w
+	hungUp := h.hungUp
+	h.mu.Unlock()
+	if hungUp {
+		h.hangUp()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -33,7 +34,7 @@ func (v *supervisor) newHosts() {
 func (v *supervisor) agentSpec(h *host) *agentSpec {
 	s := &agentSpec{
 		Host: h.name, Index: slices.Index(v.hosts, h), Job: v.name, Size: len(v.ranks), Bind: v.spec.Bind, Account: h.User != "",
-		Verbose: v.spec.Verbose, Return: v.returns(), Files: v.sent,
+		Umask: umask(), Verbose: v.spec.Verbose, Return: v.returns(), Files: v.sent,
 	}
 	for _, r := range h.ranks {
 		s.Ranks = append(s.Ranks, agentRank{ID: r.id, Part: r.app, Input: v.spec.Input.reaches(r.id)})
@@ -47,6 +48,13 @@ func (v *supervisor) agentSpec(h *host) *agentSpec {
 	return s
 }
 
+// umask reads this process's, when nobody makes files.
+func umask() int {
+	m := syscall.Umask(0o077)
+	syscall.Umask(m)
+	return m
+}
+
 // meetHosts brings the agents of all other hosts to where they could start their
 // ranks.
 func (v *supervisor) meetHosts() error {
@@ -57,23 +65,31 @@ func (v *supervisor) meetHosts() error {
 		if h.parent != nil {
 			continue
 		}
-		s, err := startStarter(v.crew.reaper, v.starterArgv(h), v.spec.Reach.atDeath())
-		if err != nil {
-			return named(h, err)
+		if err := v.startAgent(h); err != nil {
+			return err
 		}
-		demote(s.pid, v.crew.realtime)
-		v.log.Debugf("%s: pid %d is to start its agent", h.name, s.pid)
-		h.way = newWay(v.spec.Reach, s.conn, s.errs, s.ended, func() { v.crew.reaper.killStarter(s.pid) })
-		spec := v.agentSpec(h)
-		go v.connect(h, spec)
 	}
 	return v.awaitHosts(v.meetLimit(), "said that it could start its ranks", func(h *host) bool { return h.up })
+}
+
+// startAgent has a starter of this host start an agent.
+func (v *supervisor) startAgent(h *host) error {
+	s, err := startStarter(v.crew.reaper, v.starterArgv(h), v.spec.Reach.atDeath())
+	if err != nil {
+		return named(h, err)
+	}
+	demote(s.pid, v.crew.realtime)
+	v.log.Debugf("%s: pid %d is to start its agent", h.name, s.pid)
+	h.setWay(newWay(v.spec.Reach, s.conn, s.errs, s.ended, func() { v.crew.reaper.killStarter(s.pid) }))
+	spec := v.agentSpec(h)
+	go v.connect(h, spec)
+	return nil
 }
 
 // meetLimit bounds the making of all sessions: agents start others in turn, and files
 // may have to be sent.
 func (v *supervisor) meetLimit() time.Duration {
-	steps := 1
+	steps := 2 // with one in vain
 	for h := v.hosts[len(v.hosts)-1]; h.parent != nil; h = h.parent {
 		steps++
 	}

@@ -106,3 +106,20 @@ func TestTreeParents(t *testing.T) {
 		t.Errorf("%v, expected %v", got, want)
 	}
 }
+
+// Where hosts can't reach each other all are reached from here.
+func TestTreeInVain(t *testing.T) {
+	agent := launchScript(t, `case $(tr '\0' ' ' </proc/$PPID/cmdline) in verbena-agent-ranks*) echo no way to $1 >&2; exit 255;; esac; exec /bin/sh -c "$2"`)
+	j := Job{Hosts: elsewhere(7), Agent: agent, FanOut: 2, MapBy: MapBy{Kind: MapNode}, Verbose: true}
+	r, out, err := sh(t, t.Context(), j, 7, `echo rank $PMI_RANK`)
+	if err != nil || r != (Result{Rank: -1}) || strings.Count(out, "\nrank ") != 7 && strings.Count("\n"+out, "\nrank ") != 7 {
+		t.Errorf("%+v, %v, %s", r, err, out)
+	}
+	if n := strings.Count(out, "trying from here"); n != 5 {
+		t.Errorf("%d tries in vain:\n%s", n, out)
+	}
+	j.Agent = launchScript(t, `test $1 != 198.51.100.7 || { echo gone fishing >&2; exit 255; }; exec /bin/sh -c "$2"`)
+	if r, out, err := sh(t, t.Context(), j, 7, `echo rank $PMI_RANK`); err != nil || r.Status != StatusHost || !strings.HasPrefix(r.Why, "198.51.100.7: ") || !strings.HasSuffix(r.Why, ": gone fishing") {
+		t.Errorf("%+v, %v, %s", r, err, out)
+	}
+}

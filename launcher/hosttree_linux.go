@@ -21,9 +21,21 @@ func (v *supervisor) connectThrough(parent, h *host, spec *agentSpec) {
 	parent.mu.Lock()
 	parent.calls[id] = w
 	parent.mu.Unlock()
-	h.way = w
+	h.setWay(w)
 	parent.order(toAgent{Dial: &agentDial{ID: id, Argv: v.starterArgv(h), AtDeath: int(v.spec.Reach.atDeath())}})
 	v.connect(h, spec)
+}
+
+// startInstead starts from here an agent that another one couldn't: perhaps hosts can't
+// reach each other, but all can be reached from this one.
+func (v *supervisor) startInstead(h *host, err error) error {
+	v.log.Debugf("through %s: %v; trying from here", h.parent.name, err)
+	h.hangUp()
+	h.mu.Lock()
+	h.parent, h.way, h.session, h.hungUp = nil, nil, nil, false
+	h.orders = make(chan toAgent, orderRoom)
+	h.mu.Unlock()
+	return v.startAgent(h)
 }
 
 func (v *supervisor) starterArgv(h *host) []string {

@@ -54,8 +54,13 @@ func someOf(names []string) string {
 func (v *supervisor) greeted(e hostEvent) error {
 	h := e.h
 	switch m := e.msg; {
+	case e.err != nil && h.parent != nil && !h.up && !h.parent.lost:
+		return v.startInstead(h, e.err)
 	case e.err != nil:
 		h.lost = true
+		if h.way != nil {
+			h.way.stop() // there is nothing that it could end in good order
+		}
 		return e.err
 	case m.Refused != nil:
 		return fail(m.Refused.Status, "%s: %s", h.name, m.Refused.Text)

@@ -49,13 +49,15 @@ func (r reach) idle(line string) bool {
 //
 //	ssh [-o OPTION]… [-p PORT] -- [USER@]HOST COMMAND
 //	AGENT… [-p PORT] [USER@]HOST COMMAND
-//	srun [OPTION]… WORDS OF THE COMMAND
+//	env -u VARIABLE… srun [OPTION]… WORDS OF THE COMMAND
 //
 // For ssh and the user's own the command is one argument: a line that the login
 // shell there reads, whatever shell that is.
 func (r reach) argv(h hostlist.Host, command []string) []string {
 	if r.Slurm && r.Agent == "" {
 		return append([]string{
+			// These would keep the ranks to some of the cores.
+			"env", "-u", "SRUN_CPUS_PER_TASK", "-u", "SLURM_EXACT", "-u", "SLURM_CPU_BIND",
 			"srun", "--nodes=1", "--ntasks=1", "--nodelist=" + h.Name, "--overlap", "--mpi=none",
 			"--cpu-bind=none", "--mem=0", "--quiet",
 			"--unbuffered", // or it keeps what isn't a line; the agent gets a terminal then

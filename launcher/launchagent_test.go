@@ -25,6 +25,7 @@ func TestReach(t *testing.T) {
 		{reach{Agent: "rsh  -v"}, hostlist.Host{Name: "h1", User: "me"}, []string{"rsh", "-v", "me@h1", line}},
 		{reach{Agent: "rsh", Slurm: true}, hostlist.Host{Name: "h1", Port: 7}, []string{"rsh", "-p", "7", "h1", line}},
 		{reach{Slurm: true}, hostlist.Host{Name: "h1"}, append([]string{
+			"env", "-u", "SRUN_CPUS_PER_TASK", "-u", "SLURM_EXACT", "-u", "SLURM_CPU_BIND",
 			"srun", "--nodes=1", "--ntasks=1", "--nodelist=h1", "--overlap", "--mpi=none", "--cpu-bind=none", "--mem=0", "--quiet", "--unbuffered",
 		}, command...)},
 	} {

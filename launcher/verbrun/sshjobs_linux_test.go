@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -102,12 +103,16 @@ int main(int argc, char **argv) {
 	}
 }
 
-// Which cores a rank has is decided and known on its host.
+// Which cores a rank has is decided and known on its host. The mask for new files is
+// the launcher's everywhere.
 func TestSSHBindings(t *testing.T) {
 	b := sshBed(t, 2)
-	j := onBed(t, b, nil, "--host", "h0:1,h1:1", "--report-bindings", "--bind-to", "core", "sh", "-c", "grep Cpus_allowed_list /proc/self/status")
-	if status := j.start().wait(); status != 0 || !strings.HasPrefix(j.err.String(), "verbrun: rank 0: core ") || !strings.Contains(j.err.String(), "\nverbrun: rank 1 on h1: core ") {
-		t.Errorf("%d, %q", status, j.err.String())
+	j := onBed(t, b, nil, "--host", "h0:1,h1:1", "--report-bindings", "--bind-to", "core", "sh", "-c", "umask; grep Cpus_allowed_list /proc/self/status")
+	mask := syscall.Umask(0o027)
+	j.start()
+	syscall.Umask(mask)
+	if status := j.wait(); strings.Count(j.out.String(), "0027\n") != 2 || status != 0 || !strings.HasPrefix(j.err.String(), "verbrun: rank 0: core ") || !strings.Contains(j.err.String(), "\nverbrun: rank 1 on h1: core ") {
+		t.Errorf("%d, %q, %q", status, j.out.String(), j.err.String())
 	}
 }
 
