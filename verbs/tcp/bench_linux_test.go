@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/verbena-mpi/verbena/verbs"
 	"github.com/verbena-mpi/verbena/verbs/verbstest"
 )
 
@@ -123,4 +124,38 @@ func processorTime(t testing.TB) int64 {
 		t.Fatal(err)
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkAloneRead is BenchmarkAlone for a large read, and as many bytes over a socket.
+func BenchmarkAloneRead(b *testing.B) {
+	const size = 1 << 20
+	b.Run("raw", func(b *testing.B) {
+		x, y := linked(b)
+		p, q := make([]byte, size), make([]byte, size)
+		measured(b, func() {
+			for sent, got := 0, 0; got < size; {
+				n, err := send(x.fd, p[sent:min(sent+maxData, size)])
+				if sent += n; err != nil {
+					b.Fatal(err)
+				}
+				n, _, err = recv(y.fd, q[got:min(got+maxData, size)])
+				if got += n; err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+	b.Run("device", func(b *testing.B) {
+		x, y := newDuo(b, normal)
+		mr, err := y.dev.Register(make([]byte, size), verbs.AccessRead)
+		if err != nil {
+			b.Fatal(err)
+		}
+		data := make([]byte, size)
+		measured(b, func() {
+			if st := x.readInto(b, y, data, verbs.Remote{Addr: mr.Addr(), Key: mr.Key()}); st != verbs.StatusOK {
+				b.Fatal(st)
+			}
+		})
+	})
 }

@@ -188,11 +188,13 @@ func (c *conn) ended(s verbs.Status) {
 		switch {
 		case s == verbs.StatusPeerClosed:
 			q.fail(s)
-		case q.state == qpConnecting && q.stop == nil && len(q.candidates) == 0:
+		case q.state == qpConnecting && !q.dialed && len(q.candidates) == 0:
 			q.dial()
 		}
 		// Else the peer has chosen another one, which is on its way, or is dead:
 		// then the time limit of the connecting says so.
+	case stageRail:
+		q.railEnded(c, s)
 	default:
 		c.shut()
 	}

@@ -61,7 +61,7 @@ func (q *qp) start() {
 func (q *qp) dial() {
 	d := q.dev
 	ctx, stop := context.WithCancel(d.ctx)
-	q.stop = stop
+	q.stop, q.dialed = stop, true
 	peer, l := q.peer, q.labels
 	d.count.dials++
 	d.wg.Go(func() {
@@ -118,10 +118,14 @@ func (d *Device) admit(l link) {
 // offered takes a connection for this queue pair.
 func (q *qp) offered(c *conn) {
 	d := q.dev
-	if c.link.dialed {
+	if c.link.dialed && c.link.rail == 0 {
 		q.dialEnds()
 	}
-	if q.conn != nil || c.link.rail != 0 || len(q.candidates) == maxCandidates {
+	if c.link.rail != 0 {
+		q.addRail(c)
+		return
+	}
+	if q.conn != nil || len(q.candidates) == maxCandidates {
 		c.shut() // another one was chosen, or will be
 		return
 	}

@@ -11,6 +11,7 @@ type counters struct {
 	readBytes   uint64
 	serves      uint64
 	servedBytes uint64
+	railBytes   uint64
 	refused     uint64
 	dials       uint64
 	corrupt     uint64
@@ -19,8 +20,9 @@ type counters struct {
 // Counters implements verbs.Counted: the system calls of the data path (calls.…),
 // messages sent, and how many posts waited for others to leave with them
 // (coalesced), rnr (messages that found no slot), reads by this device and by its
-// peers, reads of theirs that were refused, connections that were dialed, that
-// peers have dialed, and that were refused since who came proved nothing, and peers
+// peers, bytes of theirs that went over further rails, reads of theirs that were
+// refused, connections that were dialed, that peers have dialed, and that were refused
+// since who came proved nothing, and peers
 // that broke the protocol.
 func (d *Device) Counters(yield func(name string, value uint64) bool) {
 	c, w := &d.count, &d.writing
@@ -44,6 +46,7 @@ func (d *Device) Counters(yield func(name string, value uint64) bool) {
 		{"reads.bytes", c.readBytes},
 		{"served", c.serves},
 		{"served.bytes", c.servedBytes},
+		{"served.rails", c.railBytes},
 		{"served.refused", c.refused},
 		{"dials", c.dials},
 		{"accepted", d.contacts.counts.accepted.Load()},

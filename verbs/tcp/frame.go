@@ -26,7 +26,7 @@ const (
 	kindSend                   // a message
 	kindRead                   // asks for memory (requestSize bytes)
 	kindData                   // a part of what was asked for
-	kindEnd                    // of a read that gets no more, and why
+	kindEnd                    // of a read that gets no more than offset bytes, and why
 	kindCancel                 // no more of a read is wanted
 	kindBye                    // the last: this end closes in good order
 	kinds
@@ -111,11 +111,12 @@ func parseHeader(b []byte) (h header, err error) {
 		if h.word>>32 != 0 || h.word != 0 && h.flags&uint8(verbs.WithImm) == 0 {
 			return h, fmt.Errorf("%w: a message with the immediate %#x", errFrame, h.word)
 		}
-	case kindRead, kindEnd, kindCancel:
+	case kindRead, kindCancel:
 		if h.offset() != 0 {
 			return h, fmt.Errorf("%w: kind %d at offset %d", errFrame, h.kind, h.offset())
 		}
-		if s := verbs.Status(h.flags); h.kind == kindEnd && s != verbs.StatusRemoteAccess && s != verbs.StatusAborted {
+	case kindEnd:
+		if s := verbs.Status(h.flags); s != verbs.StatusRemoteAccess && s != verbs.StatusAborted {
 			return h, fmt.Errorf("%w: the end of a read with status %d", errFrame, s)
 		}
 	}

@@ -65,7 +65,7 @@ func framesOf(b []byte) (stream []byte) {
 			off := uint64(take() << (take() % 6))
 			frame(header{kind: kindData, length: uint32(n), word: name<<offsetBits | off}, bytes.Repeat([]byte{byte(op)}, n))
 		case 3:
-			frame(header{kind: kindEnd, flags: uint8(verbs.StatusRemoteAccess), word: name << offsetBits}, nil)
+			frame(header{kind: kindEnd, flags: uint8(verbs.StatusRemoteAccess), word: name<<offsetBits | uint64(take())}, nil)
 		case 4:
 			stream = request{addr: uint64(take()), key: uint64(take()), length: uint64(take())}.append(stream, uint32(take()))
 		case 5:
@@ -91,8 +91,16 @@ func framesOf(b []byte) (stream []byte) {
 // alone. The slots have 64 KiB.
 func expected(b []byte) (o outcome) {
 	o.Reads = map[uint64]verbs.Status{}
-	left := map[uint64]uint64{firstRead: readSize, secondRead: readSize}
 	id := map[uint64]uint64{firstRead: 1, secondRead: 2}
+	status := map[uint64]verbs.Status{}
+	got := map[uint64]uint64{}
+	most := map[uint64]uint64{firstRead: readSize, secondRead: readSize} // not those that are over
+	over := func(name uint64, s verbs.Status) {
+		if got[name] == most[name] {
+			delete(most, name)
+			o.Reads[id[name]] = s
+		}
+	}
 	o.End = verbs.StatusCorrupt
 	for len(b) >= 16 {
 		kind, flags, zero := b[0], b[1], binary.LittleEndian.Uint16(b[2:])
@@ -124,22 +132,22 @@ func expected(b []byte) (o outcome) {
 				return o
 			}
 		case 4: // a part
-			if n == 0 || n > 256<<10 || flags != 0 || left[name] == 0 || off > readSize || off+n > readSize || n > left[name] {
+			if n == 0 || n > 256<<10 || flags != 0 || most[name] == 0 || off > readSize || off+n > readSize || n > most[name]-got[name] {
 				return o
 			}
 			if uint64(len(b)) < whole {
 				o.End = verbs.StatusOK
 				return o
 			}
-			if left[name] -= n; left[name] == 0 {
-				o.Reads[id[name]] = verbs.StatusOK
-			}
+			got[name] += n
+			over(name, status[name])
 		case 5: // the end of a read
-			if n != 0 || off != 0 || left[name] == 0 || flags != uint8(verbs.StatusRemoteAccess) {
+			_, open := most[name]
+			if n != 0 || !open || flags != uint8(verbs.StatusRemoteAccess) || status[name] != 0 || off < got[name] || off >= readSize {
 				return o
 			}
-			left[name] = 0
-			o.Reads[id[name]] = verbs.StatusRemoteAccess
+			most[name], status[name] = off, verbs.StatusRemoteAccess
+			over(name, verbs.StatusRemoteAccess)
 		case 6: // a cancel
 			if n != 0 || off != 0 || flags != 0 {
 				return o
@@ -160,7 +168,7 @@ func expected(b []byte) (o outcome) {
 
 // FuzzStream feeds a queue pair with a stream, in pieces.
 func FuzzStream(f *testing.F) {
-	for _, s := range []string{"", "\x00\x05\x01abc", "\x02\x10\x00\x00\x00", "\x07", "\x46\x02\x00\x00\x00\x07\xff", "\x03\x0b\x00\x01", "\x10\xff\x08\x11\x20\x20"} {
+	for _, s := range []string{"", "\x00\x05\x01abc", "\x02\x10\x00\x00\x00", "\x07", "\x46\x02\x00\x00\x00\x07\xff", "\x03\x00\x0b\x00\x01", "\x10\xff\x08\x11\x20\x20"} {
 		f.Add([]byte(s), uint64(1))
 	}
 	n := newNode(f, Config{}, normal)

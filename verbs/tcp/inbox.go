@@ -24,8 +24,9 @@ type inbox struct {
 	left int    // what is missing of it
 	pad  int    // bytes that follow it
 	msg  verbs.Completion
-	wake bool  // the message is solicited
-	read *read // that the payload is for
+	wake bool   // the message is solicited
+	read *read  // that the payload is for
+	part uint64 // and its length
 
 	fresh  bool // there is something in the buffer that wasn't looked at
 	ready  bool // in the device's list: there is something, but its queue was full

@@ -45,8 +45,9 @@ type qp struct {
 	candidates []*conn            // of which the peer chooses
 	stop       context.CancelFunc // of the dial under way, which ends by itself too
 	since      time.Time          // of the first post, or the dial's end
-	slotSize   int                // the peer's
-	why        error              // no connection was made; nil: there is no more to say than the status
+	dialed     bool
+	slotSize   int   // the peer's
+	why        error // no connection was made; nil: there is no more to say than the status
 
 	ring  ring
 	owing bool // in the device's list
@@ -56,6 +57,7 @@ type qp struct {
 	turn   int
 	served bool // in the device's list
 	rails  []*conn
+	railed bool // rails were dialed
 }
 
 // smallInline is the least that is granted. A post copies what the socket has no room

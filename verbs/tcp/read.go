@@ -18,7 +18,9 @@ type read struct {
 	data   []byte // nil: aborted
 	size   uint64
 	got    uint64
-	part   uint64 // of what is under way
+	coming uint64 // parts under way
+	most   uint64 // that come: fewer than size once the peer has ended it
+	status verbs.Status
 }
 
 // A read's name is an index below maxReads, and above it a generation.
@@ -96,11 +98,15 @@ func (q *qp) read(wr *verbs.SendWR) error {
 	}
 	r := q.reads.add()
 	r.qp, r.id, r.number, r.data, r.size = q, wr.ID, q.push(e), wr.Data, uint64(len(wr.Data))
+	r.most = r.size
 	o := &q.conn.out
 	before := len(o.buf)
 	o.buf = request{wr.Remote.Addr, wr.Remote.Key, r.size}.append(o.buf, r.name)
 	o.queued += uint64(len(o.buf) - before)
 	q.dev.count.asked++
+	if len(wr.Data) >= railFrom && !q.railed {
+		q.dialRails()
+	}
 	return nil
 }
 
@@ -111,26 +117,34 @@ func (c *conn) takeData(h *header) error {
 		return fmt.Errorf("%w: a part of a read that nobody asked for", errFrame)
 	}
 	n := uint64(h.length)
-	if h.offset() > r.size || n > r.size-h.offset() || n > r.size-r.got {
-		return fmt.Errorf("%w: %d bytes at %d, after %d, of a read of %d", errFrame, n, h.offset(), r.got, r.size)
+	if h.offset() > r.size || n > r.size-h.offset() || n > r.most-r.got-r.coming {
+		return fmt.Errorf("%w: %d bytes at %d, after %d, of a read of %d", errFrame, n, h.offset(), r.got, r.most)
 	}
 	in := &c.in
 	in.next += headerSize
 	in.kind, in.read, in.left, in.pad, in.dst = kindData, r, int(n), align8(int(n))-int(n), nil
-	r.part = n
+	in.part = n
+	r.coming += n
 	if r.data != nil {
 		in.dst = r.data[h.offset():][:n]
 	}
 	return nil
 }
 
-// advance takes account of a part that is there.
-func (r *read) advance() {
-	r.got += r.part
-	r.qp.dev.count.readBytes += r.part
-	if r.got == r.size {
+// advance takes account of a part of n bytes that is there.
+func (r *read) advance(n uint64) {
+	r.got += n
+	r.coming -= n
+	r.qp.dev.count.readBytes += n
+	r.check()
+}
+
+// check ends the read when all is there that comes.
+func (r *read) check() {
+	if r.got == r.most {
+		s := r.status
 		r.qp.reads.remove(r)
-		r.over(verbs.StatusOK)
+		r.over(s)
 	}
 }
 
@@ -146,14 +160,17 @@ func (r *read) over(s verbs.Status) {
 	q.retireNow()
 }
 
-// readEnds takes the peer's word that it sends no more of a read.
-func (q *qp) readEnds(name uint32, s verbs.Status) error {
-	r := q.reads.find(name)
-	if r == nil || r.data != nil && s == verbs.StatusAborted {
-		return fmt.Errorf("%w: the end (%v) of a read that nobody asked for", errFrame, s)
+// readEnds takes the peer's word that it sends no more of a read than so many bytes.
+// Some of them may still be under way, on other rails.
+func (q *qp) readEnds(h *header) error {
+	r, s := q.reads.find(h.name()), verbs.Status(h.flags)
+	switch {
+	case r == nil || r.data != nil && s == verbs.StatusAborted || r.status != verbs.StatusOK,
+		h.offset() < r.got+r.coming || h.offset() >= r.size:
+		return fmt.Errorf("%w: the end (%v, after %d bytes) of a read", errFrame, s, h.offset())
 	}
-	q.reads.remove(r)
-	r.over(s)
+	r.most, r.status = h.offset(), s
+	r.check()
 	return nil
 }
 
@@ -164,9 +181,10 @@ func (q *qp) Abort(id uint64) {
 			continue
 		}
 		c := q.conn
-		if c.in.read == r {
-			c.in.dst = nil
+		for _, o := range q.rails {
+			o.drop(r)
 		}
+		c.drop(r)
 		q.dev.writing.mu.Lock()
 		h := header{kind: kindCancel, word: uint64(r.name) << offsetBits}
 		c.out.put(&h)
@@ -174,5 +192,12 @@ func (q *qp) Abort(id uint64) {
 		q.dev.writing.mu.Unlock()
 		r.over(verbs.StatusAborted)
 		return
+	}
+}
+
+// drop has what is under way of a read go nowhere.
+func (c *conn) drop(r *read) {
+	if c.in.read == r {
+		c.in.dst = nil
 	}
 }

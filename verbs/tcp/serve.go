@@ -100,9 +100,9 @@ func (d *Device) serve() {
 	defer d.writing.mu.Unlock()
 	kept := d.serving[:0]
 	for _, q := range d.serving {
-		if q.conn != nil {
+		for _, c := range q.ways() {
 			for sent := 0; sent < serveMost && len(q.serves) > 0; {
-				n, ok := q.serveOne(q.conn)
+				n, ok := q.serveOne(c)
 				if !ok {
 					break
 				}
@@ -128,7 +128,10 @@ func (q *qp) serveOne(c *conn) (n int, ok bool) {
 	}
 	v := &q.serves[q.turn]
 	if v.status != verbs.StatusOK {
-		h := header{kind: kindEnd, flags: uint8(v.status), word: uint64(v.name) << offsetBits}
+		if c.stage == stageRail {
+			return 0, false
+		}
+		h := header{kind: kindEnd, flags: uint8(v.status), word: uint64(v.name)<<offsetBits | uint64(v.off)}
 		c.out.put(&h)
 		q.unserve(q.turn)
 		return headerSize, c.flush()
@@ -143,6 +146,9 @@ func (q *qp) serveOne(c *conn) (n int, ok bool) {
 	p.region.uses++
 	v.off += n
 	q.dev.count.servedBytes += uint64(n)
+	if c.stage == stageRail {
+		q.dev.count.railBytes += uint64(n)
+	}
 	if v.off == len(v.mem) {
 		v.region.uses--
 		q.unserve(q.turn)
@@ -165,8 +171,10 @@ func (d *Device) canServe() bool {
 	d.writing.mu.Lock()
 	defer d.writing.mu.Unlock()
 	for _, q := range d.serving {
-		if q.conn != nil && !q.conn.out.blocked {
-			return true
+		for _, c := range q.ways() {
+			if !c.out.blocked {
+				return true
+			}
 		}
 	}
 	return false

@@ -74,7 +74,7 @@ func (c *conn) takeFrame(s *sink, h *header) (more bool, err error) {
 		return true, nil
 	}
 	in.next += headerSize
-	return true, q.readEnds(h.name(), verbs.Status(h.flags))
+	return true, q.readEnds(h)
 }
 
 // takeMessage lends a short message from the buffer. A long one takes a slot, to which
@@ -147,7 +147,7 @@ func (c *conn) takeBody(s *sink) (more bool) {
 	if of == kindData {
 		r := in.read
 		in.read = nil
-		r.advance()
+		r.advance(in.part)
 	}
 	return true
 }
