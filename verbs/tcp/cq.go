@@ -137,6 +137,7 @@ func (c *cq) lend(o *conn) {
 func (c *cq) endViews() {
 	for i, o := range c.lent {
 		o.in.lent = false
+		o.quiet()
 		c.lent[i] = nil
 	}
 	c.lent = c.lent[:0]
@@ -290,8 +291,11 @@ func (d *Device) lookAtSockets(s *sink) {
 			c.dismiss()
 			continue
 		}
-		if ev.Events&^epollOut != 0 && c.receive(s) {
-			d.hot.seen(d, c)
+		if ev.Events&^epollOut != 0 {
+			if c.receive(s) {
+				d.hot.seen(d, c)
+			}
+			c.quiet()
 		}
 	}
 }

@@ -36,7 +36,8 @@ type Device struct {
 	spare   []*conn // the memory of the list before
 	owing   []*qp   // have requests that are not complete
 	serving []*qp   // have reads of their peers to serve
-	scratch []byte  // takes what nobody wants
+	buffers buffers
+	scratch []byte // takes what nobody wants
 
 	// attention says that attend has something to do: set by the goroutines that
 	// are not the caller's, after they have noted it. busy says that a poll moves

@@ -53,8 +53,14 @@ func (h *hot) seen(d *Device, c *conn) {
 		h.many = d.turn + coldAfter
 		return
 	}
+	before := h.conns[oldest]
 	h.conns[oldest], h.last[oldest] = c, d.turn
+	if before != nil {
+		before.quiet()
+	}
 }
+
+func (h *hot) has(c *conn) bool { return h.conns[0] == c || h.conns[1] == c }
 
 // drop forgets a connection.
 func (h *hot) drop(c *conn) {

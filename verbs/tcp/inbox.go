@@ -53,7 +53,7 @@ func (c *conn) read(p []byte) (n int, end bool, err error) {
 func (c *conn) makeRoom() int {
 	in, t := &c.in, &c.dev.tune
 	if in.buf == nil {
-		in.buf = make([]byte, t.buffer)
+		in.buf = c.dev.buffers.get(t.buffer)
 	}
 	switch room := len(in.buf) - in.filled; {
 	case in.next == in.filled:
@@ -204,4 +204,38 @@ func (c *conn) againTLS() {
 func (c *conn) readTLS(p []byte) (n int, end bool, err error) {
 	n, err = c.link.read(p)
 	return n, errors.Is(err, io.EOF), err
+}
+
+// quiet gives the buffer of a connection back that has nothing, so that those of many
+// peers need few. The hot ones keep theirs.
+func (c *conn) quiet() {
+	in := &c.in
+	if in.buf == nil || in.next != in.filled || in.kind != 0 || in.lent || c.dev.hot.has(c) {
+		return
+	}
+	c.dev.buffers.put(in.buf)
+	in.buf, in.next, in.filled = nil, 0, 0
+}
+
+// buffers are receive buffers that no connection has. The one that was given back last is
+// taken first: it is in the cache.
+type buffers [][]byte
+
+// maxBuffers is how many are kept.
+const maxBuffers = 8
+
+func (b *buffers) get(size int) []byte {
+	last := len(*b) - 1
+	if last < 0 {
+		return make([]byte, size)
+	}
+	p := (*b)[last]
+	*b = (*b)[:last]
+	return p
+}
+
+func (b *buffers) put(p []byte) {
+	if len(*b) < maxBuffers {
+		*b = append(*b, p)
+	}
 }

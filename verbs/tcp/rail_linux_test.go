@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"bytes"
+	"runtime/debug"
 	"testing"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -44,6 +45,7 @@ func TestRails(t *testing.T) {
 // A registration that is closed while parts of it are under way on all rails: the read
 // ends when all of them are there, and nothing is read from the memory afterwards.
 func TestRailsRefused(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	for turns := range 30 {
 		x, y := railed(t, tuning{inlineRecv: 700, buffer: 2048, recvMost: 512, directLeast: 64, sendBuffer: 32 << 10, part: pieces}, 2)
 		mem := bytes.Repeat([]byte{1}, 2<<20)

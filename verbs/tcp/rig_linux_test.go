@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -80,7 +81,7 @@ func newDuoOf(t testing.TB, c Config, tune tuning) (x, y *node) {
 // within waits for what should come at once.
 func within(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !done(); {
+	for end := time.Now().Add(limit); !done(); runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("nothing within %v: %s", limit, what)
 		}
