@@ -113,6 +113,24 @@ func (e *Engine) resumeBackground() {
 // lock is held.
 func (e *Engine) Useful() { e.useful++ }
 
+// pollAll polls until there is no more, for the background goroutine, which was woken by
+// one completion and finds it behind all that came before. The lock is held, and given
+// away in between: the program may want to drive.
+func (e *Engine) pollAll() (n int) {
+	for {
+		got := e.poll()
+		n += got
+		if got < batch || e.driving || e.closed {
+			return n
+		}
+		e.mu.Unlock()
+		e.mu.Lock()
+		if e.driving || e.closed {
+			return n
+		}
+	}
+}
+
 // pace chooses the pause after a wake-up.
 func (b *background) pace(useful bool) {
 	switch {

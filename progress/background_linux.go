@@ -47,7 +47,7 @@ func (e *Engine) backgroundOnDescriptors() {
 		}
 		e.disarmBackground()
 		useful := e.useful
-		n := e.poll()
+		n := e.pollAll()
 		e.back.pace(!e.slow || n == 0 || e.useful != useful)
 		if e.back.pause > 0 {
 			e.pauseBackground()

@@ -105,7 +105,7 @@ func (e *Engine) backgroundOnChannels() {
 			return
 		}
 		e.disarmBackground()
-		e.poll()
+		e.pollAll()
 	}
 }
 

@@ -319,3 +319,25 @@ func TestPendingBesideOthers(t *testing.T) {
 	close(stop)
 	<-done
 }
+
+// A peer that sleeps for more than a plain message is woken when its ring, or its slots,
+// have no room: else its computation would hold up a sender of short messages.
+func TestFullRingWakes(t *testing.T) {
+	for _, size := range []int{8, 200} { // in cells, in slots
+		a, b := newNode(t, Config{}, few), newNode(t, Config{}, few)
+		qa, qb := join(a, b)
+		talk(a, b, qa, qb)
+		a.poll()
+		b.poll()
+		b.arm(verbs.None, verbs.Solicited)
+		for n := 0; qa.tryPost(message(n, size)); n++ {
+			if b.rung() {
+				t.Fatalf("%d B: woken by message %d", size, n)
+			}
+		}
+		if !b.rung() {
+			t.Errorf("%d B: not woken, and there is no room", size)
+		}
+		b.arm(verbs.None, verbs.None)
+	}
+}

@@ -76,9 +76,11 @@ func (q *qp) send(wr *verbs.SendWR) error {
 	return nil
 }
 
-// full remembers what a request wants: it is announced when the send CQ is armed.
+// full remembers what a request wants: it is announced when the send CQ is armed. A peer
+// that sleeps, for more than a plain message, is woken to make room.
 func (q *qp) full(l lack) error {
 	q.lack |= l
+	q.bell(true)
 	return verbs.ErrFull
 }
 
