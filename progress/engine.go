@@ -3,6 +3,7 @@ package progress
 import (
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/verbena-mpi/verbena/verbs"
@@ -39,6 +40,7 @@ type Engine struct {
 	send    []*source
 	lone    bool        // one receive queue, which is looked at fast
 	slow    bool        // some are looked at slowly
+	fast    *source     // the only one that is looked at fast, or nil
 	needs   int         // how many wait for send completions
 	pending []Flusher   // what could not be sent
 	driving bool        // somebody has the driver's role
@@ -149,7 +151,13 @@ func (e *Engine) AddRecv(cq verbs.CQ, slow bool, h Handler) {
 	e.recv = append(e.recv, &source{cq: cq, slow: slow, handle: h})
 	e.slow = e.slow || slow
 	e.lone = len(e.recv) == 1 && !slow
+	e.fast = nil
+	if i := slices.IndexFunc(e.recv, isFast); i >= 0 && !slices.ContainsFunc(e.recv[i+1:], isFast) {
+		e.fast = e.recv[i]
+	}
 }
+
+func isFast(s *source) bool { return !s.slow }
 
 // AddSend adds a send CQ: it is polled while NeedSends of it is above zero or something
 // waits to be sent, and by Drain.

@@ -148,21 +148,52 @@ func (e *Engine) spinAround() (found bool) {
 	return false
 }
 
-// glanceAround is glance there.
+// glanceAround is glance there. The one queue that is looked at fast, if it is one, is
+// polled without a look, as where it is alone.
 func (e *Engine) glanceAround(w *Waiter) int {
-	looks, lone := glancePolls, len(e.recv) == 1
-	if lone {
+	looks := glancePolls
+	if len(e.recv) == 1 {
 		looks = slowGlances
 	}
 	for range looks {
-		if !lone && !e.lookAround() {
-			continue
+		n := 0
+		switch {
+		case len(e.recv) == 1, e.fast != nil && e.lookSlow(), e.fast == nil && e.lookAround():
+			n = e.poll()
+		case e.fast != nil:
+			n = e.pollFast()
 		}
-		if n := e.poll(); n > 0 || w.Left <= 0 {
+		if n > 0 || w.Left <= 0 {
 			return n
 		}
 	}
 	return 0
+}
+
+// lookSlow is lookAround at the slow queues alone.
+func (e *Engine) lookSlow() bool {
+	for _, s := range e.recv {
+		if !s.slow || !s.pace.look() {
+			continue
+		}
+		something := s.cq.Pending()
+		s.pace.found(something)
+		if something {
+			s.next()
+			return true
+		}
+	}
+	return false
+}
+
+// pollFast is poll without the slow queues.
+func (e *Engine) pollFast() int {
+	e.count.RecvPolls++
+	n := e.take(e.fast)
+	if e.needs > 0 || len(e.pending) != 0 {
+		n += e.pollSends()
+	}
+	return n
 }
 
 // hurry has a poll that the program asked for take slow queues that were left out for
