@@ -46,7 +46,7 @@ type PeerInfo struct {
 
 // info describes a rank. The lock is held.
 func (w *World) info(p *peer) PeerInfo {
-	i := PeerInfo{Rank: p.rank, Host: p.host, SameHost: p.machine == w.peers[w.rank].machine, Device: "self"}
+	i := PeerInfo{Rank: p.rank, Host: p.host, SameHost: p.near, Device: "self"}
 	if p.lost != nil {
 		i.Lost = p.lost
 	}

@@ -15,7 +15,7 @@ func TestPeerInfo(t *testing.T) {
 		run(t, 3, Config{Read: way}, func(ctx context.Context, c *Comm) error {
 			w := c.World()
 			if c.Rank() == 1 {
-				w.peers[2].machine = "another"
+				w.peers[2].near = false
 			}
 			before := w.Info().Peers
 			me := before[c.Rank()]

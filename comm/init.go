@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func newWorld(ctx context.Context, job *bootstrap.Job, s settings, log *logrus.L
 	if w.size > 1 {
 		err = w.connect(ctx)
 	} else {
-		err, w.peers = nil, []*peer{{}}
+		err, w.peers = nil, []*peer{{near: true}}
 	}
 	if err != nil {
 		w.shut()
@@ -214,7 +215,7 @@ func (w *World) meet(cards []card, nets []netCard) (err error) {
 	defer w.eng.Unlock()
 	for r := range cards {
 		c := &cards[r]
-		p := &peer{rank: r, host: c.Host, machine: string(c.Machine), quota: quota(w.settings.Unexpected.value, w.size-1)}
+		p := &peer{rank: r, host: c.Host, near: bytes.Equal(c.Machine, cards[w.rank].Machine), quota: quota(w.settings.Unexpected.value, w.size-1)}
 		w.peers = append(w.peers, p)
 		if r == w.rank {
 			continue

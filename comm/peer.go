@@ -15,19 +15,19 @@ import (
 type peer struct {
 	rank      int
 	host      string
-	machine   string          // the same for ranks that can share memory
 	ep        *eager.Endpoint // nil for this rank itself
 	open      *eager.Endpoint // the same while the program can send to it
 	sends     rendezvous.Sends
 	contacted bool
+	near      bool       // it can share memory with this rank
+	asked     bool       // it has made a contact
+	told      bool       // that this rank is in Close
 	seq       uint32     // of the last matched message from it
 	quota     int        // bytes of it that may wait here
 	account   account    // of what does
 	end       error      // how it ended, as the launcher says; nil: it hasn't said so
 	lost      *PeerError // why it is gone
 	finished  *PeerError // it is in Close: nothing more of the program's comes from it
-	asked     bool       // it has made a contact
-	told      bool       // that this rank is in Close
 	via       *transport // that leads to it; nil for this rank itself
 }
 

@@ -28,8 +28,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 func (c *Comm) SplitShared(ctx context.Context, key int) (*Comm, error) {
 	color := 0
 	if c.size != 0 {
-		mine := c.peers[c.rank].machine
-		color = slices.IndexFunc(c.peers, func(p *peer) bool { return p.machine == mine })
+		color = slices.IndexFunc(c.peers, func(p *peer) bool { return p.near })
 	}
 	return c.split(ctx, "SplitShared", color, key)
 }

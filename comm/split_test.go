@@ -90,10 +90,10 @@ func TestSplitShared(t *testing.T) {
 			return fmt.Errorf("on one host: %+v, %w", all, err)
 		}
 		for r, p := range c.World().peers {
-			if p.machine == "" {
-				return errors.New("a rank has no host")
+			if !p.near {
+				return fmt.Errorf("rank %d is on another host", r)
 			}
-			p.machine, p.host = hosts[r], "same"
+			p.near, p.host = hosts[r] == hosts[c.Rank()], "same"
 		}
 		for _, d := range []*Comm{c, all} {
 			s, err := d.SplitShared(ctx, c.Rank())

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
@@ -256,4 +259,119 @@ func TestNoWorld(t *testing.T) {
 			wg.Wait()
 		})
 	}
+}
+
+// Short messages to a rank that computes don't hold up their sender, and don't wake that
+// rank for each.
+func TestWokenSeldom(t *testing.T) {
+	const messages = 1000
+	for _, device := range Devices() {
+		done := make(chan struct{})
+		run(t, 2, Config{Devices: device}, func(ctx context.Context, c *Comm) error {
+			buf := make([]byte, 8)
+			if c.Rank() == 0 {
+				defer close(done)
+				if _, err := Recv(ctx, c, buf, 1, 0); err != nil {
+					return err
+				}
+				for range messages {
+					if err := Send(ctx, c, buf, 1, 0); err != nil {
+						return err
+					}
+					for begun := time.Now(); time.Since(begun) < 100*time.Microsecond; {
+						runtime.Gosched()
+					}
+				}
+				return nil
+			}
+			if err := Send(ctx, c, buf, 0, 0); err != nil {
+				return err
+			}
+			<-done // which is no call
+			if n := c.World().Info().Counters["wait.background"]; n > messages/4 {
+				return fmt.Errorf("%s: woken %d times by %d messages", device, n, messages)
+			}
+			for range messages {
+				if _, err := Recv(ctx, c, buf, 0, 0); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// Each rank of many talks to each for the first time at once: that takes no more
+// connections than pairs, or few more, and ends soon. Before it a rank takes little memory
+// for each other one.
+func TestFirstContact(t *testing.T) {
+	ranks := 16
+	if os.Getenv("VERBENA_LONG") != "" {
+		ranks = 64
+	}
+	if !slices.Contains(Devices(), "tcp") {
+		t.Skip("no device tcp")
+	}
+	const few, many = 16, 48
+	const slots = 4 * 128 // that are set apart for each rank, and touched when it sends
+	per := (idleMemory(t, many)-idleMemory(t, few))/(many-few) - slots
+	t.Logf("%d B for each rank that nobody has talked to", per)
+	if per > 1200 && !raceEnabled {
+		t.Errorf("%d B for each rank that nobody has talked to", per)
+	}
+	var dials atomic.Uint64
+	begun := time.Now()
+	run(t, ranks, Config{Devices: "tcp"}, func(ctx context.Context, c *Comm) error {
+		var all []Request
+		out := []int32{int32(c.Rank())}
+		in := make([]int32, c.Size())
+		for p := range c.Size() {
+			if p != c.Rank() {
+				all = append(all, Irecv(c, in[p:p+1], p, 1), Isend(c, out, p, 1))
+			}
+		}
+		if err := WaitAll(ctx, all...); err != nil {
+			return err
+		}
+		for p, v := range in {
+			if p != c.Rank() && v != int32(p) {
+				return fmt.Errorf("%d from rank %d", v, p)
+			}
+		}
+		if err := c.Barrier(ctx); err != nil {
+			return err
+		}
+		dials.Add(c.World().Info().Counters["device.dials"])
+		return nil
+	})
+	t.Logf("%d ranks: %d pairs, %d dials, %v", ranks, ranks*(ranks-1)/2, dials.Load(), time.Since(begun))
+	if n := int(dials.Load()); n < ranks*(ranks-1)/2 || n > ranks*(ranks-1) {
+		t.Errorf("%d dials", n)
+	}
+}
+
+// idleMemory is what each of so many ranks takes before it has talked to anybody, but for
+// its receive slots, which are small here.
+func idleMemory(t *testing.T, ranks int) int {
+	var there, seen sync.WaitGroup
+	there.Add(ranks)
+	seen.Add(1)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, used := heap(), uint64(0)
+	run(t, ranks, Config{Devices: "tcp", EagerLimit: 1, Slots: 1}, func(_ context.Context, c *Comm) error {
+		there.Done()
+		if c.Rank() == 0 {
+			there.Wait()
+			used = heap()
+			seen.Done()
+		}
+		seen.Wait()
+		return nil
+	})
+	return int(used-min(before, used)) / ranks
 }

@@ -14,14 +14,18 @@ import (
 func TestOverlap(t *testing.T) {
 	const busy = time.Second
 	for _, who := range []string{"send", "recv"} {
-		for _, read := range []string{"auto", "copy", "stream", "direct"} {
+		for _, read := range []string{"auto", "copy", "stream", "direct", "tcp"} {
 			for _, procs := range []string{"", "GOMAXPROCS=1"} {
 				t.Run(strings.Join([]string{who, read, procs}, " "), func(t *testing.T) {
 					args := []string{"overlap", "-who", who, "-for", busy.String()}
 					if read == "direct" {
 						args = append(args, "-memory", "alloc")
 					}
-					j := spec{n: 2, env: []string{"VERBENA_READ=" + read, procs}}.start(t, "ranks", args...)
+					env := []string{"VERBENA_READ=" + read, procs}
+					if read == "tcp" {
+						env[0] = "VERBENA_DEVICES=tcp"
+					}
+					j := spec{n: 2, env: env}.start(t, "ranks", args...)
 					if status := j.wait(); status != 0 {
 						t.Fatalf("status %d", status)
 					}

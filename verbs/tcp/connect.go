@@ -91,12 +91,12 @@ func (q *qp) dialFailed(err error) {
 	if log := q.dev.cfg.Log; log != nil {
 		log.Debugf("tcp: queue pair %d to %d: %v", q.labels.local, q.labels.remote, err)
 	}
-	q.why = err
+	q.dev.whys[q] = err
 	q.fail(statusOf(err))
 }
 
 // Why implements verbs.Explainer.
-func (q *qp) Why() error { return q.why }
+func (q *qp) Why() error { return q.dev.whys[q] }
 
 // maxCandidates bounds the connections of which a peer chooses: it may make one, and this
 // end another. More, since it may have broken one off.

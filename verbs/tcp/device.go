@@ -25,6 +25,7 @@ type Device struct {
 	qps      []*qp
 	cqs      []*cq
 	labels   map[labels]*qp
+	whys     map[*qp]error // why no connection was made
 	pairings pairings
 	lastQP   uint32
 	regions  regions
@@ -87,7 +88,7 @@ func open(c Config, t tuning) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{cfg: c, tune: t, labels: make(map[labels]*qp)}
+	d := &Device{cfg: c, tune: t, labels: make(map[labels]*qp), whys: make(map[*qp]error)}
 	d.pairings.init()
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	if err := d.regions.init(); err != nil {

@@ -46,8 +46,7 @@ type qp struct {
 	stop       context.CancelFunc // of the dial under way, which ends by itself too
 	since      time.Time          // of the first post, or the dial's end
 	dialed     bool
-	slotSize   int   // the peer's
-	why        error // no connection was made; nil: there is no more to say than the status
+	slotSize   int // the peer's
 
 	ring  ring
 	owing bool // in the device's list
