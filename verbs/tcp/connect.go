@@ -66,13 +66,23 @@ func (q *qp) dial() {
 	d.count.dials++
 	d.wg.Go(func() {
 		defer stop()
-		got, err := d.contacts.dial(ctx, peer, l.local, l.remote, 0)
+		got, err := d.dialTo(ctx, peer, l, 0)
 		if err != nil {
 			d.tell(news{qp: q, err: err})
 			return
 		}
 		d.take(got)
 	})
+}
+
+func (d *Device) dialTo(ctx context.Context, peer []byte, l labels, rail int) (got link, err error) {
+	dial := func() { got, err = d.contacts.dial(ctx, peer, l.local, l.remote, rail) }
+	if d.tune.in != nil {
+		d.tune.in(dial)
+	} else {
+		dial()
+	}
+	return got, err
 }
 
 // dialEnds has what follows the dial take no longer than Config.Timeout. A dial has limits

@@ -74,6 +74,7 @@ type tuning struct {
 	directLeast int             // bytes of a payload that are read to where they belong by a call of their own
 	sendBuffer  int             // SO_SNDBUF; 0: the system's
 	part        func(n int) int // how many of n bytes one call moves; nil: all
+	in          func(func())    // does a dial elsewhere; nil: here
 }
 
 // A receive buffer holds a few hundred small messages. What is read into it at once

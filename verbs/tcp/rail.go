@@ -26,7 +26,7 @@ func (q *qp) dialRails() {
 	for rail := 1; rail < d.contacts.rails(peer); rail++ {
 		d.count.dials++
 		d.wg.Go(func() {
-			got, err := d.contacts.dial(d.ctx, peer, l.local, l.remote, rail)
+			got, err := d.dialTo(d.ctx, peer, l, rail)
 			if err == nil {
 				d.take(got)
 			} else if log := d.cfg.Log; log != nil {

@@ -31,6 +31,13 @@ func newNode(t testing.TB, c Config, tune tuning) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newNodeOn(t, d)
+}
+
+// newNodeOn makes the queues of a device.
+func newNodeOn(t testing.TB, d *Device) *node {
+	t.Helper()
+	var err error
 	t.Cleanup(func() { _ = d.Close() })
 	n := &node{dev: d, out: make([]verbs.Completion, 16)}
 	if n.scq, err = d.NewCQ(1024); err == nil {
@@ -67,6 +74,13 @@ func newDuo(t testing.TB, tune tuning) (x, y *node) {
 func newDuoOf(t testing.TB, c Config, tune tuning) (x, y *node) {
 	t.Helper()
 	x, y = newNode(t, c, tune), newNode(t, c, tune)
+	join(t, x, y)
+	return x, y
+}
+
+// join connects two nodes.
+func join(t testing.TB, x, y *node) {
+	t.Helper()
 	x.pair(t, y, 1, 2)
 	y.pair(t, x, 2, 1)
 	_, _ = x.qp.PostSend(nil)
@@ -75,7 +89,6 @@ func newDuoOf(t testing.TB, c Config, tune tuning) (x, y *node) {
 		y.poll()
 		return x.qp.state == qpReady && y.qp.state == qpReady
 	})
-	return x, y
 }
 
 // within waits for what should come at once.

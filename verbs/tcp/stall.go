@@ -74,6 +74,10 @@ func (c *conn) checkStall(limit time.Duration) {
 	switch {
 	case full && !c.patient:
 		c.patient = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 0) == nil
+		// The kernel asks less and less often, up to every two minutes; newer ones can
+		// be told to go on asking.
+		often := max(limit/stallChecks, time.Second)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_RTO_MAX_MS, int(min(often, 2*time.Minute).Milliseconds()))
 	case !full && c.patient:
 		c.patient = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(limit.Milliseconds())) != nil
 	}
