@@ -15,15 +15,20 @@ func (c *conn) flush() bool {
 		w.discard(c)
 		return true
 	}
-	if o.size() > 0 || o.part.size() > 0 {
+	for o.size() > 0 || o.part.size() > 0 {
 		if o.blocked {
 			return false
 		}
+		part := o.part.size()
+		queued := min(o.size(), max(maxData-part, 0)) // a call doesn't copy more
 		w.vec.add(o.part.hdr)
 		w.vec.add(o.part.mem)
 		w.vec.add(o.part.pad)
-		w.vec.add(o.buf[o.head:])
-		if !c.written(c.write()) {
+		w.vec.add(o.buf[o.head : o.head+queued])
+		n := c.write()
+		c.written(n)
+		if o.err == nil && n < part+queued {
+			c.block()
 			return false
 		}
 	}
@@ -89,33 +94,29 @@ func (c *conn) write() (n int) {
 	return n
 }
 
-// written takes account of n bytes that have left. It says whether all have.
-func (c *conn) written(n int) bool {
+// written takes account of n bytes that have left.
+func (c *conn) written(n int) {
 	o, w := &c.out, &c.dev.writing
 	if o.err != nil {
 		w.discard(c)
-		return true
+		return
 	}
 	if p := &o.part; p.size() > 0 {
-		for _, b := range []*[]byte{&p.hdr, &p.mem, &p.pad} {
+		for _, b := range [...]*[]byte{&p.hdr, &p.mem, &p.pad} {
 			m := min(n, len(*b))
 			*b, n = (*b)[m:], n-m
 		}
 		if p.size() > 0 {
-			c.block()
-			return false
+			return
 		}
 		w.release(c)
 	}
 	o.head += n
 	o.left += uint64(n)
-	if o.head < len(o.buf) {
-		c.block()
-		return false
+	if o.head == len(o.buf) {
+		o.buf, o.head = o.buf[:0], 0
+		if cap(o.buf) > outKept {
+			o.buf = nil
+		}
 	}
-	o.buf, o.head = o.buf[:0], 0
-	if cap(o.buf) > outKept {
-		o.buf = nil
-	}
-	return true
 }

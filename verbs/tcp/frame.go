@@ -39,7 +39,7 @@ const (
 	// goes between two of them.
 	maxData = 256 << 10
 	// maxSend is the largest message.
-	maxSend = 1 << 20
+	maxSend = 256 << 10
 	// offsetBits are those of an offset in a header's word. The name of a read has
 	// the others.
 	offsetBits = 40

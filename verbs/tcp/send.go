@@ -36,6 +36,9 @@ func (c *conn) send(wr *verbs.SendWR) {
 		h.word = uint64(wr.Imm)
 	}
 	w.messages++
+	if size >= gatherFrom && o.size()+size > maxData {
+		c.flush() // a call doesn't copy more
+	}
 	o.queued += uint64(h.size())
 	if size < gatherFrom || o.blocked || o.part.size() > 0 || o.err != nil {
 		o.buf = h.append(o.buf)
