@@ -64,6 +64,8 @@ func (v *supervisor) greeted(e hostEvent) error {
 		return e.err
 	case m.Refused != nil:
 		return fail(m.Refused.Status, "%s: %s", h.name, m.Refused.Text)
+	case m.Ready != nil && h.up, m.Started != nil && (!h.up || h.begun):
+		return fail(StatusHost, "%s: its agent says twice, or too early, that it is ready or has started its ranks", h.name)
 	case m.Ready != nil && len(m.Ready.Missing) > 0:
 		go v.send(h, m.Ready.Missing)
 	case m.Ready != nil && len(m.Ready.Where) != len(h.ranks):

@@ -152,11 +152,15 @@ func socketError(err error) error {
 	return fmt.Errorf("%w: %w", syscall.ECONNRESET, err)
 }
 
+// drainLimit is how long nothing may come of a stream whose end is due: agents have
+// to share their cores with ranks.
+const drainLimit = 10 * time.Second
+
 // drain waits for the end, as long as something comes: the agent reads the rank's
 // pipe to its end, and then closes the stream.
 func (s remoteStream) drain(room func() []byte, took func(n int)) {
 	for {
-		_ = s.SetReadDeadline(time.Now().Add(restGrace))
+		_ = s.SetReadDeadline(time.Now().Add(drainLimit))
 		n, err := s.Read(room())
 		took(n)
 		if err != nil {
