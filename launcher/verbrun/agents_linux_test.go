@@ -216,3 +216,19 @@ func TestOthersVariables(t *testing.T) {
 		t.Error(status, j.err.String())
 	}
 }
+
+// Control-Z stops whoever started the job, and not those that other hosts wait for.
+func TestSuspended(t *testing.T) {
+	j := prepare(t, []string{"VERBENA_PEER_TIMEOUT=2s"}, others(t, 2, "-n", "2", "sh", "-c", "echo ready; sleep 4; echo done")...).start()
+	j.ready(2)
+	for _, pid := range []int{j.cmd.Process.Pid, j.supervisor()} { // the foreground's process group
+		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.until("all is done", func() bool { return strings.Count(j.out.String(), "done\n") == 2 })
+	j.signal(syscall.SIGCONT)
+	if status := j.wait(); status != 0 || j.err.String() != "" {
+		t.Errorf("%d, %q", status, j.err.String())
+	}
+}
