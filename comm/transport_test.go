@@ -314,7 +314,12 @@ func TestFirstContact(t *testing.T) {
 	}
 	const few, many = 16, 48
 	const slots = 4 * 128 // that are set apart for each rank, and touched when it sends
-	per := (idleMemory(t, many)-idleMemory(t, few))/(many-few) - slots
+	var tries []int
+	for range 5 { // other goroutines' memory comes and goes
+		tries = append(tries, (idleMemory(t, many)-idleMemory(t, few))/(many-few)-slots)
+	}
+	slices.Sort(tries)
+	per := tries[len(tries)/2]
 	t.Logf("%d B for each rank that nobody has talked to", per)
 	if per > 1200 && !raceEnabled {
 		t.Errorf("%d B for each rank that nobody has talked to", per)
@@ -359,6 +364,7 @@ func idleMemory(t *testing.T, ranks int) int {
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
+		runtime.GC() // for what has finalizers, and what pools keep
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
