@@ -53,7 +53,8 @@ func New(t testing.TB, hosts int, options ...Option) *Bed {
 		o(b)
 	}
 	b.write("hosts", b.names(hosts))
-	b.sw = b.start("switch", false, "")
+	// If this process is killed, the switch is who removes the folder.
+	b.sw = b.start("switch", false, "trap "+quote("rm -rf "+quote(dir))+" EXIT")
 	for i := range hosts {
 		b.hosts = append(b.hosts, b.start(Name(i), true, fmt.Sprintf(boot, Name(i), b.path("hosts"))))
 	}

@@ -21,7 +21,7 @@
 //
 // A host ends when its init is killed, and with it all that runs there. The init
 // also ends when its standard input does: when the test process dies, however it
-// dies, nothing is left but the bed's folder in the folder for temporary files.
+// dies, nothing is left.
 //
 // Programs that a test starts inside a host (Command) are children of a helper,
 // the test binary itself under another argv[0], which enters the namespaces,

@@ -129,6 +129,9 @@ func TestKilled(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	gone(t, spaces, dir)
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder is there: %v", err)
+	}
 }
 
 // gone waits until nobody is in the namespaces.
