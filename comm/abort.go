@@ -30,14 +30,19 @@ func (w *World) conclude(r *request, cause error) error {
 	if !errors.Is(r.err, rendezvous.ErrAborted) {
 		return nil
 	}
-	w.giveBack(r)
 	return cause
 }
 
-// giveBack offers again what a receive that was given up had begun to read.
+// giveBack offers again what a receive that was given up had begun to read, unless its sender
+// wants it back. It is called at the end of the read: there is no moment at which the
+// message is nowhere, and its sender's question about it in vain.
 func (w *World) giveBack(r *request) {
 	p := r.from
 	if p.lost != nil {
+		return
+	}
+	if !r.pull.Wanted() {
+		p.via.rndv.LetGo(p.ep, r.pull.Offered())
 		return
 	}
 	key := match.Key{Context: r.recv.Key().Context, Source: int32(p.rank), Tag: int32(r.status.Tag)}

@@ -183,6 +183,9 @@ func (r *request) Offered(err error) {
 
 // Pulled ends a rendezvous receive.
 func (r *request) Pulled(err error) {
+	if err == rendezvous.ErrAborted {
+		r.world.giveBack(r)
+	}
 	if err == nil {
 		err = r.refuses()
 	}

@@ -188,6 +188,9 @@ func (w *World) canceled(p *peer, flags uint8, x eager.Extension) {
 			return
 		}
 	}
+	if flags&eager.FlagAsk != 0 {
+		p.via.rndv.Asked(p.ep, x)
+	}
 }
 
 // pull reads an offered message, which was taken, into its receive's buffer.

@@ -24,3 +24,17 @@ func (l *Layer) Abort(p *Pull) {
 
 // Offered is the offer that p pulls.
 func (p *Pull) Offered() eager.Extension { return p.offer }
+
+// Asked notes that the sender of an offer that is being pulled would have it back. The pull
+// goes on.
+func (l *Layer) Asked(ep *eager.Endpoint, offer eager.Extension) {
+	for _, p := range l.pulls {
+		if p != nil && p.ep == ep && p.offer.Name == offer.Name {
+			p.asked = true
+		}
+	}
+}
+
+// Wanted says whether the offer that p has pulled, and given up, is still to be had: else it
+// must be let go.
+func (p *Pull) Wanted() bool { return !p.asked }

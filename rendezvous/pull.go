@@ -28,6 +28,7 @@ type Pull struct {
 	status verbs.Status
 
 	aborting bool
+	asked    bool // the sender wants its offer back
 }
 
 // ErrRead is wrapped by what ends a pull whose read failed.
@@ -46,7 +47,7 @@ func (l *Layer) Take(ep *eager.Endpoint, offer eager.Extension) bool {
 func (l *Layer) Pull(p *Pull, eng *progress.Engine, ep *eager.Endpoint, offer eager.Extension, dst []byte) {
 	p.layer, p.eng, p.ep, p.offer = l, eng, ep, offer
 	p.dst = dst[:min(uint64(len(dst)), offer.Length)]
-	p.status, p.aborting = verbs.StatusOK, false
+	p.status, p.aborting, p.asked = verbs.StatusOK, false, false
 	l.count.Pulls++
 	if len(p.dst) == 0 {
 		p.over(verbs.StatusOK)
