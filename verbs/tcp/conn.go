@@ -122,6 +122,10 @@ func (c *conn) leave() {
 	d.chores.soon(d.cfg.Timeout)
 }
 
+// dismissMost bounds how often one call reads from a peer that may not have heard the goodbye,
+// or doesn't care.
+const dismissMost = 16
+
 // dismiss moves a connection that is leaving, and closes it when it is done.
 func (c *conn) dismiss() {
 	d := c.dev
@@ -130,7 +134,7 @@ func (c *conn) dismiss() {
 	c.farewell()
 	failed := c.out.err != nil
 	d.writing.mu.Unlock()
-	for {
+	for range dismissMost {
 		n, end, err := c.read(d.scrap())
 		if end || err != nil || failed {
 			c.shut()

@@ -209,7 +209,8 @@ func (d *Device) move(s *sink) {
 	}
 	before := s.n
 	d.lookAgain(s)
-	if s.n == before && d.turnOf(s.cq) {
+	if (s.n == before || d.skipped >= passOver) && d.turnOf(s.cq) {
+		d.skipped = 0
 		d.lookAtSockets(s)
 	}
 	if len(d.serving) != 0 {
@@ -222,6 +223,10 @@ func (d *Device) move(s *sink) {
 		d.busy.Store(busy)
 	}
 }
+
+// passOver is after how many polls, that had enough in what was received before, the sockets are
+// looked at nevertheless. A session that always has more would leave no turn to others.
+const passOver = 4
 
 // turnOf says whether a poll of the queue looks at the sockets. Where several queues
 // are polled in turn, one does.
@@ -246,10 +251,17 @@ func (d *Device) lookAgain(s *sink) {
 	if len(d.ready) == 0 {
 		return
 	}
+	d.skipped++
 	list := d.ready
 	d.ready, d.spare = d.spare[:0], list
-	for i, c := range list {
-		list[i] = nil
+	for i := range list {
+		// The second is the first next time: none takes all the room each time.
+		k := i + 1
+		if k == len(list) {
+			k = 0
+		}
+		c := list[k]
+		list[k] = nil
 		c.in.ready = false
 		if c.gone() {
 			continue

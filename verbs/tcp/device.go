@@ -34,6 +34,7 @@ type Device struct {
 	looker  *cq     // whose polls look at the sockets
 	passed  bool    // another queue was polled since
 	ready   []*conn // what they have received can be looked at again
+	skipped int     // polls that have looked at those, and not at the sockets
 	spare   []*conn // the memory of the list before
 	owing   []*qp   // have requests that are not complete
 	serving []*qp   // have reads of their peers to serve
