@@ -25,7 +25,11 @@ type transport struct {
 func (w *World) openDevice(k *deviceKind, s secret.Secret) (verbs.Device, error) {
 	d, err := k.open(opening{settings: w.settings, ranks: w.size, local: w.job.Local(), secret: s, log: w.log})
 	if err != nil {
-		return nil, fmt.Errorf("device %s: %w", k.name, err)
+		with := ""
+		if net := w.settings.Net; !k.near && net.value != "" {
+			with = fmt.Sprintf(" with VERBENA_NET=%s (%s)", net.value, net.origin)
+		}
+		return nil, fmt.Errorf("device %s%s: %w", k.name, with, err)
 	}
 	return d, nil
 }

@@ -227,6 +227,7 @@ func TestNoWorld(t *testing.T) {
 		want   []string
 	}{
 		{"no device", [2]Config{{Devices: near.name}, {Devices: near.name}}, []int{0, 1}, errNoDevice, []string{"rank %d on ", "VERBENA_DEVICES=" + near.name + " (program)"}},
+		{"no such network", [2]Config{{Net: "none0"}, {Net: "none0"}}, []int{0, 1}, nil, []string{"VERBENA_NET=none0 (program)", "none0"}},
 		{"devices differ", [2]Config{{Devices: near.name}, {}}, nil, errDevicesDiffer, []string{"VERBENA_DEVICES", "rank %d on ", ": auto", ": " + near.name}},
 		{"TLS differs", [2]Config{{}, {TLS: true}}, nil, errTLSDiffers, []string{"VERBENA_TLS", "rank %d on ", ": true", ": false"}},
 		{"types differ", [2]Config{{}, {CheckTypes: true}}, nil, errTypesDiffer, []string{"VERBENA_CHECK_TYPES", "rank %d on ", ": true", ": false"}},
@@ -244,7 +245,7 @@ func TestNoWorld(t *testing.T) {
 				}
 				wg.Go(func() {
 					_, err := newWorld(ctx, job.Job(rank), s, silent())
-					if !errors.Is(err, v.is) {
+					if err == nil || v.is != nil && !errors.Is(err, v.is) {
 						t.Errorf("rank %d: %v", rank, err)
 						return
 					}
