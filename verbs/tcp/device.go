@@ -173,7 +173,8 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// lingerFor is how long Close waits, at least, while nothing of what was sent leaves.
+// lingerFor is how long Close waits, at least, while nothing of what was sent leaves. In all it
+// waits no longer than Config.Timeout: a peer may take little at a time.
 const lingerFor = time.Second
 
 // linger waits until what was sent has reached the peers' hosts: closing a socket
@@ -181,6 +182,7 @@ const lingerFor = time.Second
 func (d *Device) linger() {
 	var last int
 	limit := time.Now().Add(lingerFor)
+	end := time.Now().Add(max(d.cfg.Timeout, lingerFor))
 	for wait := 50 * time.Microsecond; !d.dead; wait = min(2*wait, 2*time.Millisecond) {
 		bytes := 0
 		for _, c := range slices.Clone(d.leaving) {
@@ -191,7 +193,7 @@ func (d *Device) linger() {
 		if bytes < last {
 			limit, wait = time.Now().Add(lingerFor), 50*time.Microsecond
 		}
-		if bytes == 0 || time.Now().After(limit) {
+		if now := time.Now(); bytes == 0 || now.After(limit) || now.After(end) {
 			return
 		}
 		last = bytes

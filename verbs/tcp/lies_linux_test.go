@@ -126,9 +126,11 @@ func lie(rng *rand.Rand, asked header, honest, first bool, sent *int, size int) 
 	case honest || k < 34:
 		length := min(1+rng.IntN(900), size-*sent)
 		at := *sent
-		*sent += length
-		if !honest && rng.IntN(8) == 0 {
-			at = rng.IntN(size)
+		if !honest && rng.IntN(4) == 0 {
+			length = 1 + rng.IntN(900)
+			at = rng.IntN(size - length + 1)
+		} else {
+			*sent += length
 		}
 		if length == 0 {
 			if honest && rng.IntN(20) != 0 {
@@ -149,4 +151,68 @@ func lie(rng *rand.Rand, asked header, honest, first bool, sent *int, size int) 
 		return frame(kindData, 0, 8, word^1<<offsetBits, make([]byte, 8)...)
 	}
 	return []byte{}
+}
+
+// What is under way over one connection counts when the rest comes over another: a read isn't
+// over before all of that is there, or will never be.
+func TestPartUnderWay(t *testing.T) {
+	const size = 4000
+	for _, c := range []struct {
+		name string
+		then func(word uint64) []byte // over the first connection, while half a part is under way
+	}{
+		{"all of it again", func(w uint64) []byte {
+			return append(frame(kindData, 0, size, w), bytes.Repeat([]byte{1}, size)...)
+		}},
+		{"an end before that part", func(w uint64) []byte { return frame(kindEnd, uint8(verbs.StatusRemoteAccess), 0, w) }},
+		{"an end behind it", func(w uint64) []byte { return frame(kindEnd, uint8(verbs.StatusRemoteAccess), 0, w|1000) }},
+		{"an end of the stream", func(uint64) []byte { return frame(kindBye, 0, 0, 0) }},
+		{"no frame", func(uint64) []byte { return make([]byte, headerSize) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNode(t, Config{}, normal)
+			p := newPeer(t, n, 1000)
+			r := p.rail(1)
+			many := func() (got []verbs.Completion) { // more than one look at all connections
+				for range 2 * wideEvery {
+					got = append(got, p.polled()...)
+				}
+				return got
+			}
+			data := make([]byte, size)
+			wr := []verbs.SendWR{{ID: 9, Op: verbs.OpRead, Flags: verbs.Signaled, Data: data, Remote: verbs.Remote{Addr: 1, Key: 2}}}
+			if k, err := n.qp.PostSend(wr); k != 1 || err != nil {
+				t.Fatal(k, err)
+			}
+			h, err := parseHeader(p.read()[headerSize+helloSize:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.write(append(frame(kindData, 0, 1000, h.word), bytes.Repeat([]byte{1}, 500)...))
+			if got := many(); len(got) != 0 || data[499] != 1 {
+				t.Fatalf("half a part brings %+v", got)
+			}
+			p.write(c.then(h.word))
+			over := func(got []verbs.Completion) bool {
+				for _, c := range got {
+					if c.Op == verbs.OpRead {
+						return true
+					}
+				}
+				return false
+			}
+			done := over(many())
+			if done {
+				clear(data)
+			}
+			_, _ = send(r.fd, bytes.Repeat([]byte{2}, 500))
+			more := over(many())
+			if done == more {
+				t.Fatalf("the read has ended before the rest of the part: %v, and after it: %v", done, more)
+			}
+			if done && !bytes.Equal(data, make([]byte, size)) {
+				t.Error("memory is written that is the user's again")
+			}
+		})
+	}
 }
