@@ -118,8 +118,10 @@ func (d *Device) admit(l link) {
 	switch {
 	case d.closed || d.dead:
 		_ = l.close()
-	case q == nil || q.state == qpFailed:
+	case q == nil:
 		d.newConn(l).leave() // its end came in between
+	case q.state == qpFailed:
+		_ = l.close() // the same, but it was no end in good order
 	default:
 		q.offered(d.newConn(l))
 	}

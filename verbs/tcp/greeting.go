@@ -107,7 +107,8 @@ const (
 	answerDevice         // that queue pair is connected to another device
 	answerClosing        // the device closes in good order
 	answerBusy           // too many handshakes at once: try again
-	lastAnswer    = answerBusy
+	answerFailed         // that queue pair has failed, and its device lives
+	lastAnswer    = answerFailed
 )
 
 var answerTexts = [...]string{
@@ -116,6 +117,7 @@ var answerTexts = [...]string{
 	answerDevice:  "its queue pair is connected to another device",
 	answerClosing: "it is closing",
 	answerBusy:    "it has too many handshakes at once",
+	answerFailed:  "it has given up talking with this one",
 }
 
 func (a answer) String() string {

@@ -16,15 +16,16 @@ type pairings struct {
 
 // pairing is a queue pair, as they know it.
 type pairing struct {
-	peer  deviceID
-	ended bool
+	peer   deviceID
+	ended  bool
+	failed bool
 }
 
 func (k *pairings) init() {
 	k.all = make(map[labels]pairing)
 }
 
-// set says that there is a queue pair, or that it has ended.
+// set says that there is a queue pair, or that it has ended, or failed.
 func (k *pairings) set(l labels, p pairing) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,6 +51,8 @@ func (k *pairings) admit(ctx context.Context, w want) answer {
 			return answerDevice
 		case ok && p.ended:
 			return answerClosing
+		case ok && p.failed:
+			return answerFailed
 		case ok:
 			return answerOK
 		}

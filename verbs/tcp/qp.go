@@ -237,6 +237,7 @@ func (q *qp) fail(s verbs.Status) {
 	if s == verbs.StatusPeerClosed {
 		of = verbs.StatusFlushed
 	}
+	q.dev.pairings.set(q.labels, pairing{peer: q.device, failed: true})
 	q.flush(of)
 	q.recvCQ.push(verbs.Completion{QP: q.num, Slot: verbs.NoSlot, Op: verbs.OpClosed, Status: s}, true)
 }
@@ -294,6 +295,8 @@ func (q *qp) Close() error {
 	d := q.dev
 	if q.state != qpNew {
 		delete(d.labels, q.labels)
+	}
+	if q.state != qpNew && q.state != qpFailed {
 		d.pairings.set(q.labels, pairing{peer: q.device, ended: true})
 	}
 	q.state = qpClosed
