@@ -123,14 +123,11 @@ func (q *qp) serveOne(c *conn) (n int, ok bool) {
 	if c.out.size() > 0 && !c.flush() || c.out.blocked {
 		return 0, false
 	}
-	if q.turn >= len(q.serves) {
-		q.turn = 0
+	if !q.nextFor(c) {
+		return 0, false
 	}
 	v := &q.serves[q.turn]
 	if v.status != verbs.StatusOK {
-		if c.stage == stageRail {
-			return 0, false
-		}
 		h := header{kind: kindEnd, flags: uint8(v.status), word: uint64(v.name)<<offsetBits | uint64(v.off)}
 		c.out.put(&h)
 		q.unserve(q.turn)
@@ -158,6 +155,20 @@ func (q *qp) serveOne(c *conn) (n int, ok bool) {
 	return n, c.flush()
 }
 
+// nextFor finds the read whose turn it is, for a connection: no end leaves by a rail.
+func (q *qp) nextFor(c *conn) bool {
+	for range q.serves {
+		if q.turn >= len(q.serves) {
+			q.turn = 0
+		}
+		if c.stage != stageRail || q.serves[q.turn].status == verbs.StatusOK {
+			return true
+		}
+		q.turn++
+	}
+	return false
+}
+
 // unserve forgets a read that is over.
 func (q *qp) unserve(i int) {
 	last := len(q.serves) - 1
@@ -172,7 +183,7 @@ func (d *Device) canServe() bool {
 	defer d.writing.mu.Unlock()
 	for _, q := range d.serving {
 		for _, c := range q.ways() {
-			if !c.out.blocked {
+			if !c.out.blocked && q.nextFor(c) {
 				return true
 			}
 		}
