@@ -47,38 +47,43 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// run runs a behaviour between each rank and another one at once, of which the lower one
-// sends, or within one rank.
+// run runs a behaviour on ranks of its own.
 func (p place) run(t *testing.T, b behaviour) {
 	pairings := p.device.pairings()
 	n := slices.Max(pairings) + 1
 	shakes := make([]*handshake, n*len(pairings)) // by pairing and lower rank
 	for i := range shakes {
-		shakes[i] = newHandshake()
+		shakes[i] = newHandshake("", "")
 	}
 	p.ranks(t, n, func(ctx context.Context, c *comm.Comm) error {
-		apart, err := c.Dup(ctx)
-		if err != nil {
+		return p.meet(ctx, c, b, func(pairing, lower int) *handshake { return shakes[pairing*n+lower] })
+	})
+}
+
+// meet runs a behaviour between each rank and another one at once, of which the lower
+// one sends, or within one rank.
+func (p place) meet(ctx context.Context, c *comm.Comm, b behaviour, shake func(pairing, lower int) *handshake) error {
+	apart, err := c.Dup(ctx)
+	if err != nil {
+		return err
+	}
+	for i, to := range p.device.pairings() {
+		peer := c.Rank() ^ to
+		x := exchange{place: p, handshake: shake(i, min(c.Rank(), peer)), c: c, apart: apart, peer: peer}
+		if err := x.live(ctx, b); err != nil {
 			return err
 		}
-		for i, to := range pairings {
-			peer := c.Rank() ^ to
-			x := exchange{place: p, handshake: shakes[i*n+min(c.Rank(), peer)], c: c, apart: apart, peer: peer}
-			if err := x.live(ctx, b); err != nil {
-				return err
-			}
-			if err := apart.Barrier(ctx); err != nil { // or one would end while the other looks
-				return err
-			}
-			if _, left, err := c.Iprobe(comm.AnySource, comm.AnyTag); left || err != nil {
-				return fmt.Errorf("when all was received: a message is there: %v; %w", left, err)
-			}
-			if err := apart.Barrier(ctx); err != nil {
-				return err
-			}
+		if err := apart.Barrier(ctx); err != nil { // or one would end while the other looks
+			return err
 		}
-		return apart.Free()
-	})
+		if _, left, err := c.Iprobe(comm.AnySource, comm.AnyTag); left || err != nil {
+			return fmt.Errorf("when all was received: a message is there: %v; %w", left, err)
+		}
+		if err := apart.Barrier(ctx); err != nil {
+			return err
+		}
+	}
+	return apart.Free()
 }
 
 // live is this rank's part, or both parts.

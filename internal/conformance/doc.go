@@ -10,5 +10,7 @@
 //
 //	go test ./internal/conformance -run 'TestConformance/Truncation/shm-copy/posted/eager\+1/srq'
 //
+// TestBetweenHosts runs them all between processes on two virtual hosts.
+//
 // A new device joins in one line of devices (places_test.go).
 package conformance

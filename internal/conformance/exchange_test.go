@@ -2,49 +2,11 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"github.com/verbena-mpi/verbena/comm"
 )
-
-// handshake is how the two sides keep their order: it is no message, which would move
-// others along.
-type handshake struct {
-	ready   chan struct{} // the receive is posted
-	sent    chan struct{} // the message is on its way
-	checked chan struct{} // the sender has looked at what there is before the receive
-	fail    chan struct{} // a side has failed
-	once    [4]sync.Once
-}
-
-func newHandshake() *handshake {
-	return &handshake{ready: make(chan struct{}), sent: make(chan struct{}), checked: make(chan struct{}), fail: make(chan struct{})}
-}
-
-// ended notes how a side ended: the other need not wait for it.
-func (h *handshake) ended(side string, err error) error {
-	if err == nil {
-		return nil
-	}
-	h.once[2].Do(func() { close(h.fail) })
-	return fmt.Errorf("%s: %w", side, err)
-}
-
-var errOther = errors.New("the other side has failed")
-
-func (h *handshake) await(ctx context.Context, what string, ch chan struct{}) error {
-	select {
-	case <-ch:
-		return nil
-	case <-h.fail:
-		return errOther
-	case <-ctx.Done():
-		return fmt.Errorf("waiting until %s: %w", what, ctx.Err())
-	}
-}
 
 // exchange is what a side has to do with.
 type exchange struct {
@@ -59,15 +21,14 @@ type exchange struct {
 // start sends, in the place's order: begin starts the sends, and doesn't wait for them.
 func (x *exchange) start(ctx context.Context, begin func()) error {
 	if x.order == posted {
-		if err := x.await(ctx, "the receive is posted", x.ready); err != nil {
+		if err := x.ready.await(ctx, x.fail); err != nil {
 			return err
 		}
 		begin()
 		return nil
 	}
 	begin()
-	x.once[1].Do(func() { close(x.sent) })
-	return nil
+	return x.sent.set()
 }
 
 // post receives, in the place's order: begin posts the receives, and doesn't wait for
@@ -75,10 +36,9 @@ func (x *exchange) start(ctx context.Context, begin func()) error {
 func (x *exchange) post(ctx context.Context, begin func()) error {
 	if x.order == posted {
 		begin()
-		x.once[0].Do(func() { close(x.ready) })
-		return nil
+		return x.ready.set()
 	}
-	if err := x.await(ctx, "the message is sent", x.sent); err != nil {
+	if err := x.sent.await(ctx, x.fail); err != nil {
 		return err
 	}
 	for {

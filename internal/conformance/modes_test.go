@@ -35,7 +35,9 @@ func (x *exchange) sendSync(ctx context.Context, n int) error {
 				return fmt.Errorf("it is complete before a receive was posted: %w", err)
 			}
 		}
-		x.once[3].Do(func() { close(x.checked) })
+		if err := x.checked.set(); err != nil {
+			return err
+		}
 	}
 	return waited(ctx, r)
 }
@@ -44,7 +46,7 @@ func (x *exchange) recvSync(ctx context.Context, n int) error {
 	all, room := x.room(n)
 	var r comm.Request
 	if x.order == unexpected {
-		if err := x.await(ctx, "the sender has looked", x.checked); err != nil {
+		if err := x.checked.await(ctx, x.fail); err != nil {
 			return err
 		}
 	}
