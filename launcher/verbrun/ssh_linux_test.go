@@ -18,7 +18,7 @@ func TestSSHExact(t *testing.T) {
 	b := sshBed(t, 2)
 	argv := []string{"", " ", "a  b", "$HOME", "*", "'", `"`, `\`, "-x", "--", "\n", "é", "\xff"}
 	env := []string{"A==,;", "B='\"\n`$(x)\\", "C=", "D=\xff\xfe é"}
-	data, said := random(8 << 20)
+	data, said := random(64 << 20)
 	args := append([]string{"--host", "h0,h1", "-n", "2", "--map-by", "node", "--stdin", "all"}, self())
 	j := onBed(t, b, append(env, "VERBRUN_TEST_RANK=argv"), append(args, argv...)...)
 	if status := j.start().wait(); status != 0 {
@@ -33,6 +33,27 @@ func TestSSHExact(t *testing.T) {
 	j = onBed(t, b, []string{"VERBRUN_TEST_RANK=sum"}, args...)
 	j.cmd.Stdin = bytes.NewReader(data)
 	if status := j.start().wait(); status != 0 || !strings.Contains(j.out.String(), said(0)) || !strings.Contains(j.out.String(), said(1)) {
+		t.Errorf("%d, %q, %q", status, j.out.String(), j.err.String())
+	}
+}
+
+// A reader on another host that begins late sets the pace, and loses nothing.
+func TestSSHSlowReader(t *testing.T) {
+	b := sshBed(t, 2)
+	data, said := random(64 << 20)
+	in := &counted{r: bytes.NewReader(data)}
+	j := onBed(t, b, []string{"VERBRUN_TEST_RANK=sum:0"}, "--host", "h1", "-n", "1", self())
+	j.cmd.Stdin = in
+	j.start()
+	j.ready(1)
+	j.until("input taken", func() bool { return in.n.Load() >= 64<<10 })
+	if n := in.n.Load(); n > 4<<20 { // what the way to h1 holds
+		t.Errorf("%d bytes taken, and nobody reads", n)
+	}
+	if err := j.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if status := j.wait(); status != 0 || !strings.Contains(j.out.String(), said(0)) {
 		t.Errorf("%d, %q, %q", status, j.out.String(), j.err.String())
 	}
 }
