@@ -131,3 +131,42 @@ func TestChannelsDevice(t *testing.T) {
 		t.Error("a second device was taken")
 	}
 }
+
+// A device that comes when the background goroutine sleeps already wakes it from now
+// on, like one that was there before.
+func TestDeviceComesLater(t *testing.T) {
+	onChannels = true
+	defer func() { onChannels = false }()
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Config{Background: true, Channels: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		time.Sleep(2 * backgroundTick)
+		synctest.Wait()
+		e.Lock()
+		armed := e.back.armed
+		e.Unlock()
+		if !armed {
+			t.Fatal("the background goroutine doesn't sleep")
+		}
+		dev := newFakeDevice(t)
+		cq := dev.newCQ()
+		got := 0
+		e.Lock()
+		e.AddRecv(cq, false, func(*verbs.Completion) { got++ })
+		e.Unlock()
+		if err := e.AddDevice(dev); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cq.push(verbs.Completion{Op: verbs.OpRecv, Flags: verbs.FlagSolicited})
+		synctest.Wait()
+		e.Lock()
+		defer e.Unlock()
+		if got != 1 {
+			t.Errorf("%d completions were taken, want 1", got)
+		}
+	})
+}

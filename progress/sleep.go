@@ -9,10 +9,12 @@ import (
 // An engine sleeps on the descriptors of its devices, or on their channels
 // (Config.Channels). What follows chooses.
 
-// AddDevice adds what a device wakes with. Call it before anybody waits.
+// AddDevice adds what a device wakes with. Call it before anybody waits; the
+// background goroutine may sleep already, and looks again.
 func (e *Engine) AddDevice(d verbs.Device) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer e.Posted()
 	if e.chans.on() {
 		return e.chans.add(d)
 	}

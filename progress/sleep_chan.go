@@ -13,7 +13,7 @@ import (
 // spinning for ever.
 type chanSleeper struct {
 	kicked chan struct{}   // has room for one; nil in an engine that sleeps otherwise
-	wake   <-chan struct{} // the device's; nil without one
+	wake   <-chan struct{} // the device's; nil without one. Guarded by the engine's lock
 	leave  chan struct{}   // has room for one: ends the background goroutine's sleep
 }
 
@@ -55,9 +55,10 @@ func (e *Engine) sleepOnChannels(ctx context.Context, w *Waiter) error {
 	}
 	e.count.Sleeps++
 	e.asleep = true
+	wake := e.chans.wake
 	e.mu.Unlock()
 	select {
-	case <-e.chans.wake:
+	case <-wake:
 	case <-e.chans.kicked:
 	case <-ctx.Done():
 	}
@@ -88,9 +89,10 @@ func (e *Engine) backgroundOnChannels() {
 		}
 		e.back.armed = true
 		e.count.BackgroundSleeps++
+		wake := e.chans.wake
 		e.mu.Unlock()
 		select {
-		case <-e.chans.wake:
+		case <-wake:
 		case <-e.chans.kicked:
 		case <-e.chans.leave:
 		case <-e.back.stop:
