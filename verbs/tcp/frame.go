@@ -36,8 +36,8 @@ const (
 	helloSize   = 8
 	requestSize = 24
 	// maxData is the largest part of a read in one frame: what is posted meanwhile
-	// goes between two of them.
-	maxData = 256 << 10
+	// goes between two of them. It is written by one call, if there is room.
+	maxData = 512 << 10
 	// maxSend is the largest message.
 	maxSend = 256 << 10
 	// offsetBits are those of an offset in a header's word. The name of a read has

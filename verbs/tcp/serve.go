@@ -92,7 +92,7 @@ func (q *qp) stopServing() {
 }
 
 // serveMost is how much is written to one connection by one poll.
-const serveMost = 256 << 10
+const serveMost = maxData
 
 // serve sends parts of what peers read.
 func (d *Device) serve() {
