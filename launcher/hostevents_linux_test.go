@@ -10,12 +10,14 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/verbena-mpi/verbena/internal/hostlist"
+	"github.com/verbena-mpi/verbena/internal/pmi"
 )
 
 // aliens is a supervisor with a host that has ranks 0 and 2, and one that has rank 1.
 func aliens(t *testing.T) *supervisor {
 	t.Helper()
 	v := newSupervisor(spec{Plan: &plan{}})
+	v.server = pmi.NewServer("verbrun-test", 3, pmiEvents{v})
 	for i, ids := range [][]int{{0, 2}, {1}} {
 		h := &host{Host: hostlist.Host{Name: "h" + string(rune('1'+i))}, orders: make(chan toAgent, orderRoom), begun: true, way: &way{stop: func() {}}}
 		h.name = h.Name
@@ -86,5 +88,27 @@ func TestLookAround(t *testing.T) {
 	v.heed(hostEvent{h: h1, msg: fromAgent{Deaths: &agentDeaths{Look: 1, Batch: batch{Exits: []exit{{Rank: 2, Status: 9}}}}}})
 	if v.looking() || !v.overlap || len(v.dead) != 2 || v.rankCause(v.dead[1]) >= v.rankCause(v.dead[0]) {
 		t.Errorf("looking: %v, overlap: %v, dead: %+v", v.looking(), v.overlap, v.dead)
+	}
+}
+
+// A rank has left without a word, another gives up because of that, and the time for
+// last words is over before anything is known of the first: it is blamed nevertheless.
+func TestJudgeRest(t *testing.T) {
+	v := aliens(t)
+	h1 := v.hosts[0]
+	v.following = true
+	v.ranks[1].abort = &failure{rank: 1, status: 1, why: "gives up", follows: true}
+	v.heed(hostEvent{h: h1, msg: fromAgent{Deaths: &agentDeaths{Batch: batch{Exits: []exit{{Rank: 2, Status: 3 << 8}}}}}})
+	if v.following {
+		t.Error("it is known whom rank 1 follows")
+	}
+	v.following = true
+	v.judge()
+	if v.failure != nil {
+		t.Fatalf("judged early: %+v", v.failure)
+	}
+	v.judgeRest()
+	if v.failure == nil || v.failure.rank != 2 || v.failure.status != 3 {
+		t.Errorf("%+v", v.failure)
 	}
 }

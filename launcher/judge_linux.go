@@ -22,8 +22,9 @@ func (v *supervisor) reaped(b batch) {
 		if v.looking() && len(v.dead) > 0 {
 			v.overlap = true
 		}
-		if e.Status != 0 && r.abort == nil {
-			v.following = false
+		joined, finalized := v.server.Joined(e.Rank)
+		if status, _ := verdict(e.Status, joined, finalized); status != 0 && r.abort == nil {
+			v.following = false // it is known of whom
 		}
 		v.dead = append(v.dead, e)
 		if v.failure == nil && e.Status != 0 && !v.looking() {
@@ -145,6 +146,19 @@ func (v *supervisor) judge() {
 	}
 }
 
+// judgeRest decides about all that have died when there is no more time to wait for
+// their last words.
+func (v *supervisor) judgeRest() {
+	v.awaited, v.following = nil, false
+	for _, h := range v.hosts {
+		h.looked = v.look
+	}
+	for _, e := range v.dead {
+		v.ranks[e.Rank].pmiDone = true
+	}
+	v.judge()
+}
+
 // sortDead puts the ranks that have died in the order of their deaths, as far as one
 // is known: that of the ranks of one host.
 func (v *supervisor) sortDead() {
@@ -175,10 +189,14 @@ func (v *supervisor) endAborted(r *rank) {
 
 // rankCause orders deaths that overlapped, so that even the first signs say
 // little: a rank killed by a signal is the likely cause, one that exited
-// because it saw that is the likely effect. Not so a broken pipe.
+// because it saw that is the likely effect. Not so a broken pipe. One that has
+// finalized is no cause: the others have seen it finish.
 func (v *supervisor) rankCause(e exit) int {
 	ws := e.Status
 	if r := v.ranks[e.Rank]; r.abort != nil && r.abort.follows {
+		return 2
+	}
+	if _, finalized := v.server.Joined(e.Rank); finalized && ws.Exited() {
 		return 2
 	}
 	if ws.Signaled() && ws.Signal() != syscall.SIGPIPE && ws.Signal() != syscall.SIGTERM {

@@ -78,10 +78,11 @@ func (v *supervisor) loop() {
 			v.leaveIfEmpty()
 		}
 		if over && v.hurry {
-			return
+			break
 		}
 		v.judge()
 	}
+	v.judgeRest()
 }
 
 // heard is what a rank said to the PMI server.

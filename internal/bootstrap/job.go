@@ -141,14 +141,22 @@ func (j *Job) Abort(code int, why string) {
 }
 
 // Follow is Abort for a rank whose reason is that another has ended: the job's status is
-// that one's, if that was a failure.
+// that one's, if that was a failure. Where ranks meet without a launcher the other may
+// have ended because of an abort that this rank is about to hear of, and to end by: it
+// waits for that a moment.
 func (j *Job) Follow(code int, why string) {
+	if j.meeting != nil {
+		time.Sleep(followGrace)
+	}
 	if j.client != nil && j.client.Ours && j.verbrun && j.local == nil && j.meeting == nil {
 		_ = j.client.Follow(code, why)
 		return
 	}
 	j.Abort(code, why)
 }
+
+// followGrace is how long the word of an abort may take.
+const followGrace = 500 * time.Millisecond
 
 // Close says goodbye to the launcher. After it this process may exit without
 // that being taken for an accident. The second call does nothing.
