@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // binding says on which cores of this host each of its ranks runs. Ranks are numbered
@@ -79,10 +81,10 @@ func (b *binding) back() error {
 func (b *binding) where(rank int) string {
 	switch cores := b.seats[rank]; len(cores) {
 	case 0:
-		return fmt.Sprintf("not bound, cores %s", ranges(b.cores))
+		return fmt.Sprintf("not bound, cores %s", ranges.Format(b.cores))
 	case 1:
 		return fmt.Sprintf("core %d", cores[0])
 	default:
-		return "cores " + ranges(cores)
+		return "cores " + ranges.Format(cores)
 	}
 }

@@ -72,14 +72,3 @@ func TestNUMANodes(t *testing.T) {
 		}
 	}
 }
-
-func TestParseRanges(t *testing.T) {
-	for _, ids := range [][]int{nil, {3}, {0, 1, 2}, {0, 1, 3, 5, 6}} {
-		if d := cmp.Diff(ids, parseRanges(ranges(ids)+"\n")); d != "" {
-			t.Errorf("%v: %s", ids, d)
-		}
-	}
-	if got := parseRanges("x,1-x,2,-5,5-2,0-999999999"); !cmp.Equal(got, []int{2}) {
-		t.Error(got)
-	}
-}

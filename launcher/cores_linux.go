@@ -1,5 +1,7 @@
 package launcher
 
+import "github.com/verbena-mpi/verbena/internal/ranges"
+
 // AllowedCores lists the cores that this process may use, and how the machine's
 // NUMA nodes divide them.
 func AllowedCores() (cores string, nodes []string, err error) {
@@ -8,7 +10,7 @@ func AllowedCores() (cores string, nodes []string, err error) {
 		return "", nil, err
 	}
 	for _, n := range numaNodes(sysNodes, b.cores) {
-		nodes = append(nodes, ranges(n))
+		nodes = append(nodes, ranges.Format(n))
 	}
-	return ranges(b.cores), nodes, nil
+	return ranges.Format(b.cores), nodes, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/verbena-mpi/verbena/internal/hostlist"
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // display is the plan for people: a line per host that says its slots, where it was
@@ -23,7 +24,7 @@ func (p *plan) display() string {
 		case 1:
 			fmt.Fprintf(&b, ": rank %d\n", ranks[0])
 		default:
-			fmt.Fprintf(&b, ": ranks %s\n", ranges(ranks))
+			fmt.Fprintf(&b, ": ranks %s\n", ranges.Format(ranks))
 		}
 	}
 	return b.String()

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // end ends the job, if it isn't ending already; the first reason counts.
@@ -51,7 +53,7 @@ func (v *supervisor) late() bool {
 func (v *supervisor) leftOver() string {
 	var left []string
 	if !v.vacant {
-		left = append(left, "pid "+ranges(children()))
+		left = append(left, "pid "+ranges.Format(children()))
 	}
 	for _, h := range v.hosts {
 		if !h.empty {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // lookLimit is how long agents have to say who is dead on their hosts.
@@ -79,7 +81,7 @@ func (v *supervisor) loseHost(h *host, err error) {
 		v.log.Debug(err)
 		return
 	}
-	f := &failure{rank: -1, status: StatusHost, why: fmt.Sprintf("%v, and with it rank %s", err, ranges(lost))}
+	f := &failure{rank: -1, status: StatusHost, why: fmt.Sprintf("%v, and with it rank %s", err, ranges.Format(lost))}
 	if v.spec.Continuous && v.phase == running {
 		if v.died == nil {
 			v.died = f

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // loop looks after the ranks until all are gone and all they said was passed
@@ -63,7 +65,7 @@ func (v *supervisor) loop() {
 			if len(v.running()) == 0 {
 				continue
 			}
-			v.timeUp(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: rank %s", v.spec.Timeout, ranges(v.running()))})
+			v.timeUp(&failure{rank: -1, status: StatusTimeout, why: fmt.Sprintf("time limit of %v reached; still running: rank %s", v.spec.Timeout, ranges.Format(v.running()))})
 		case <-v.deadline.C:
 			if over {
 				v.unread()

@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // sysNodes is where the kernel describes the NUMA nodes.
@@ -22,7 +22,7 @@ func numaNodes(sys string, cores []int) [][]int {
 		if err != nil {
 			continue
 		}
-		all := parseRanges(string(b))
+		all := ranges.Parse(string(b))
 		var node []int
 		for _, c := range cores {
 			if slices.Contains(all, c) {
@@ -38,24 +38,4 @@ func numaNodes(sys string, cores []int) [][]int {
 		nodes = append(nodes, left)
 	}
 	return nodes
-}
-
-// parseRanges reads what ranges writes, and leaves out what isn't that.
-func parseRanges(s string) []int {
-	var ids []int
-	for f := range strings.SplitSeq(strings.TrimSpace(s), ",") {
-		from, to, both := strings.Cut(f, "-")
-		if !both {
-			to = from
-		}
-		a, err1 := strconv.Atoi(from)
-		b, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || b-a > 1<<16 {
-			continue
-		}
-		for i := range b - a + 1 {
-			ids = append(ids, a+i)
-		}
-	}
-	return ids
 }

@@ -37,14 +37,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
-	for want, ids := range map[string][]int{"": nil, "3": {3}, "0-2": {0, 1, 2}, "0-1,3,5-6": {0, 1, 3, 5, 6}} {
-		if got := ranges(ids); got != want {
-			t.Errorf("%v: %s", ids, got)
-		}
-	}
-}
-
 // Both ways of listing children find the same.
 func TestChildren(t *testing.T) {
 	cmd := exec.Command("sleep", "60")

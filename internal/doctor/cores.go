@@ -5,17 +5,19 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 func cores(_ context.Context, m *Machine) Finding {
 	list, known := m.field("proc/self/status", "Cpus_allowed_list")
-	allowed := countCores(list)
+	allowed := len(ranges.Parse(list))
 	if !known || allowed == 0 {
 		return warning("mount /proc", "the allowed cores can't be read")
 	}
 	of := ""
-	if online, err := m.read("sys/devices/system/cpu/online"); err == nil && countCores(online) > allowed {
-		of = " of " + strconv.Itoa(countCores(online)) + ", by an affinity mask"
+	if online, err := m.read("sys/devices/system/cpu/online"); err == nil && len(ranges.Parse(online)) > allowed {
+		of = " of " + strconv.Itoa(len(ranges.Parse(online))) + ", by an affinity mask"
 	}
 	if quota := m.quota(); quota < float64(allowed) {
 		return warning("give the container more cores, or start no more ranks than that: others are stopped for tens of milliseconds, again and again",
@@ -46,23 +48,6 @@ func (m *Machine) quota() float64 {
 	return least
 }
 
-// countCores counts a list as 0-3,7.
-func countCores(list string) int {
-	n := 0
-	for f := range strings.SplitSeq(strings.TrimSpace(list), ",") {
-		from, to, both := strings.Cut(f, "-")
-		if !both {
-			to = from
-		}
-		a, err1 := strconv.Atoi(from)
-		b, err2 := strconv.Atoi(to)
-		if err1 == nil && err2 == nil && b >= a && b-a < 1<<16 {
-			n += b - a + 1
-		}
-	}
-	return n
-}
-
 // load: ranks spin for a while when they wait, and others on their cores make them slow.
 func load(_ context.Context, m *Machine) Finding {
 	text, err := m.read("proc/loadavg")
@@ -71,7 +56,7 @@ func load(_ context.Context, m *Machine) Finding {
 		return warning("mount /proc", "the load can't be read")
 	}
 	online, _ := m.read("sys/devices/system/cpu/online")
-	if n := countCores(online); n > 0 && one > 0.5*float64(n) {
+	if n := len(ranges.Parse(online)); n > 0 && one > 0.5*float64(n) {
 		return warning("wait, or find out what runs (top): times that are measured now mean little", "%.1f threads run or want to, on %d cores", one, n)
 	}
 	return ok("%.1f threads run", one)

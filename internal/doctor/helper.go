@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/verbena-mpi/verbena/internal/ranges"
 	"github.com/verbena-mpi/verbena/internal/secret"
 )
 
@@ -41,7 +42,7 @@ func Help(ctx context.Context, m *Machine, in io.Reader, out io.Writer) error {
 	h := hello{Version: m.Version, Path: self(), Machine: m.identity(), Time: time.Now(), Findings: Look(ctx, m)}
 	h.Port = uint16(l.Addr().(*net.TCPAddr).Port)
 	if list, known := m.field("proc/self/status", "Cpus_allowed_list"); known {
-		h.Cores = countCores(list)
+		h.Cores = len(ranges.Parse(list))
 	}
 	h.Networks, _ = m.Networks(first.Net) // without any, nobody can connect: Findings say why
 	h.Time = time.Now()

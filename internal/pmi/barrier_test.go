@@ -23,7 +23,7 @@ func TestBarrierMissing(t *testing.T) {
 			cs[r].Ours = true
 			err := cs[r].Barrier(ctx)
 			var refused *RefusedError
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "ranks 1, 3-5, 7, 8 have not come to the barrier within 2") {
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "ranks 1, 3-5, 7-8 have not come to the barrier within 2") {
 				return errors.Join(errors.New("expected those that are missing"), err)
 			}
 			return nil
@@ -84,7 +84,7 @@ func TestBreak(t *testing.T) {
 
 func TestRanks(t *testing.T) {
 	for want, list := range map[string][]int{
-		"rank 3 has": {3}, "ranks 0, 1 have": {0, 1}, "ranks 0-2 have": {0, 1, 2}, "ranks 0, 2, 3, 5-7, 9 have": {0, 2, 3, 5, 6, 7, 9},
+		"rank 3 has": {3}, "ranks 0-1 have": {0, 1}, "ranks 0-2 have": {0, 1, 2}, "ranks 0, 2-3, 5-7, 9 have": {0, 2, 3, 5, 6, 7, 9},
 	} {
 		if got := Ranks(list, "has", "have"); got != want {
 			t.Errorf("%v: %q", list, got)

@@ -2,8 +2,9 @@ package pmi
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
+
+	"github.com/verbena-mpi/verbena/internal/ranges"
 )
 
 // EscapeText makes a sentence one word of at most n bytes, for msg= fields
@@ -39,23 +40,9 @@ func UnescapeText(s string) string {
 // Ranks is a list of ranks for people, with the verb that follows: "rank 3 has",
 // "ranks 3, 5-7 have". The ranks ascend, and there is at least one.
 func Ranks(list []int, singular, plural string) string {
-	var b strings.Builder
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && list[j+1] == list[j]+1 {
-			j++
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(strconv.Itoa(list[i]))
-		if j > i {
-			b.WriteString(map[bool]string{true: ", ", false: "-"}[j == i+1] + strconv.Itoa(list[j]))
-		}
-		i = j + 1
-	}
+	text := strings.ReplaceAll(ranges.Format(list), ",", ", ")
 	if len(list) == 1 {
-		return "rank " + b.String() + " " + singular
+		return "rank " + text + " " + singular
 	}
-	return "ranks " + b.String() + " " + plural
+	return "ranks " + text + " " + plural
 }
