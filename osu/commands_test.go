@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +17,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/verbena-mpi/verbena/comm"
+	"github.com/verbena-mpi/verbena/internal/testbuild"
 )
 
 // bin is the folder of what was built, once for all tests.
@@ -29,28 +30,15 @@ func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		if runtime.GOOS == "linux" && !testing.Short() {
 			var err error
-			if bin, err = build(); err == nil {
-				err = sources()
-			}
+			bin, err = build()
+			defer func() { _ = os.RemoveAll(bin) }()
 			if err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				return 1
 			}
-			defer func() { _ = os.RemoveAll(bin) }()
 		}
 		return m.Run()
 	}())
-}
-
-// sources opens the folders of all packages, so that the go command repeats these
-// tests when what they build has changed (see internal/jobtest).
-func sources() error {
-	return filepath.WalkDir("..", func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		return err
-	})
 }
 
 // build builds the launcher and the benchmarks.
@@ -59,14 +47,11 @@ func build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := []string{"build", "-o", dir + "/", "../launcher/verbrun"}
+	packages := []string{"launcher/verbrun"}
 	for _, name := range []string{"latency", "bw", "bibw", "mbw_mr", "multi_lat", "bcast", "reduce", "allreduce", "alltoall", "allgather", "gather", "scatter", "barrier", "init", "hello", "first_contact", "latency_persistent", "bw_persistent", "partitioned_latency"} {
-		args = append(args, "./"+name)
+		packages = append(packages, "osu/"+name)
 	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go %v: %w\n%s", args, err, out)
-	}
-	return dir, nil
+	return dir, testbuild.Commands(dir, packages...)
 }
 
 // commands returns the folder of the launcher and the benchmarks.

@@ -2,7 +2,6 @@ package hosttest
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"testing"
 
@@ -16,28 +15,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if testing.Short() {
-		fmt.Println("skipped: builds and runs commands")
-		return
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	var err error
-	if bin, err = os.MkdirTemp("", "verbena-hosttest-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(bin) }()
-	if err := testbuild.Commands(bin,
+	testbuild.Main(m, &bin,
 		"launcher/verbrun", "internal/jobtest/ranks", "examples/ring", "examples/heat2d",
-		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr")
 }
 
 // lab makes hosts with all that ways to start a job need, as far as this machine

@@ -16,8 +16,7 @@ import (
 // shape is how many hosts a job has, and how many ranks each of them.
 type shape struct{ hosts, each int }
 
-func (s shape) ranks() int     { return s.hosts * s.each }
-func (s shape) String() string { return fmt.Sprintf("%dx%d", s.hosts, s.each) }
+func (s shape) ranks() int { return s.hosts * s.each }
 
 // way is a way to start a job, on host 0 or by a process for each rank.
 type way struct {

@@ -4,7 +4,6 @@ package jobtest
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"testing"
 
@@ -17,28 +16,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if testing.Short() {
-		fmt.Println("skipped: builds and runs commands")
-		return
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	var err error
-	if bin, err = os.MkdirTemp("", "verbena-jobtest-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(bin) }()
-	if err := testbuild.Commands(bin,
+	testbuild.Main(m, &bin,
 		"launcher/verbrun", "internal/jobtest/ranks", "examples/...",
-		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr", "osu/multi_lat", "osu/init", "osu/hello"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+		"osu/latency", "osu/bw", "osu/bibw", "osu/mbw_mr", "osu/multi_lat", "osu/init", "osu/hello")
 }
 
 // rounds is how often to repeat, by default and in the full form.

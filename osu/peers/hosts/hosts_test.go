@@ -21,14 +21,13 @@ import (
 	"time"
 
 	"github.com/verbena-mpi/verbena/internal/testbed"
+	"github.com/verbena-mpi/verbena/internal/testbuild"
 )
 
 var (
 	measure = flag.Bool("measure", false, "measure: without it nothing runs")
 	rounds  = flag.Int("rounds", 5, "how often each side runs")
 )
-
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
 
 // asked skips a test that nobody has asked for.
 func asked(t *testing.T, what ...string) {
@@ -43,12 +42,8 @@ func asked(t *testing.T, what ...string) {
 func build(t *testing.T, packages ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	args := []string{"build", "-o", dir + "/"}
-	for _, p := range packages {
-		args = append(args, "github.com/verbena-mpi/verbena/"+p)
-	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := testbuild.Commands(dir, packages...); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
