@@ -131,13 +131,7 @@ func (v *supervisor) greet(h *host, spec *agentSpec) (msgs *yamux.Stream, err er
 	if err != nil {
 		return nil, fail(StatusInternal, "%s: %w", h.name, err)
 	}
-	h.mu.Lock()
-	h.session = session
-	hungUp := h.hungUp
-	h.mu.Unlock()
-	if hungUp {
-		h.hangUp()
-	}
+	h.has(func() { h.session = session })
 	if msgs, err = h.session.OpenStream(); err == nil {
 		h.orders <- toAgent{Spec: spec}
 		err = v.openStreams(h, spec)
@@ -217,9 +211,12 @@ func (h *host) hangUp() {
 }
 
 // setWay is called before connect.
-func (h *host) setWay(w *way) {
+func (h *host) setWay(w *way) { h.has(func() { h.way = w }) }
+
+// has notes a part of the connection, which ends at once if hangUp was called meanwhile.
+func (h *host) has(note func()) {
 	h.mu.Lock()
-	h.way = w
+	note()
 	hungUp := h.hungUp
 	h.mu.Unlock()
 	if hungUp {

@@ -100,19 +100,26 @@ func (s *source) next() {
 	s.pace.now()
 }
 
+// look looks at a queue, at a slow one only when it is its turn.
+func (s *source) look() bool {
+	if s.slow && !s.pace.look() {
+		return false
+	}
+	something := s.cq.Pending()
+	if s.slow {
+		s.pace.found(something)
+	}
+	if something {
+		s.next()
+	}
+	return something
+}
+
 // lookAround is somethingPending for the driver, where there are several queues: it
 // looks at slow ones when it is their turn.
 func (e *Engine) lookAround() bool {
 	for _, s := range e.recv {
-		if s.slow && !s.pace.look() {
-			continue
-		}
-		something := s.cq.Pending()
-		if s.slow {
-			s.pace.found(something)
-		}
-		if something {
-			s.next()
+		if s.look() {
 			return true
 		}
 	}
@@ -173,13 +180,7 @@ func (e *Engine) glanceAround(w *Waiter) int {
 // lookSlow is lookAround at the slow queues alone.
 func (e *Engine) lookSlow() bool {
 	for _, s := range e.recv {
-		if !s.slow || !s.pace.look() {
-			continue
-		}
-		something := s.cq.Pending()
-		s.pace.found(something)
-		if something {
-			s.next()
+		if s.slow && s.look() {
 			return true
 		}
 	}

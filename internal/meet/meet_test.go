@@ -52,19 +52,12 @@ func TestPatience(t *testing.T) {
 	r := newRig(t)
 	_ = r.way.l.Close() // nobody listens yet
 	r.way.l = nil
-	ms := make([]*member, 3)
-	var g errgroup.Group
-	start := func(rank int) {
-		g.Go(func() (err error) {
-			ms[rank], err = join(t.Context(), r.config(rank, len(ms)))
-			return err
-		})
-	}
+	ms, start, wait := r.gathering(3)
 	start(1)
 	<-r.way.failed
 	start(0)
 	start(2)
-	if err := g.Wait(); err != nil {
+	if err := wait(); err != nil {
 		t.Fatal(err)
 	}
 	leaveAll(t, ms)
@@ -148,14 +141,7 @@ func (r *rig) refused(what string, c Config, want ...string) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	var g errgroup.Group
-	ms := make([]*member, 3)
-	start := func(rank int) {
-		g.Go(func() (err error) {
-			ms[rank], err = join(t.Context(), r.config(rank, 3))
-			return err
-		})
-	}
+	ms, start, wait := r.gathering(3)
 	start(0)
 	r.refused("another size", r.config(2, 4), "rank 2 was told that the job has 4 ranks, rank 0 that it has 3")
 	r.refused("another size, and beyond", r.config(3, 4), "rank 3 was told that the job has 4 ranks")
@@ -174,7 +160,7 @@ func TestRefused(t *testing.T) {
 	zero.Way = r.way.tcp
 	r.refused("a second rank 0", zero, "address already in use", "another rank 0")
 	start(2)
-	if err := g.Wait(); err != nil {
+	if err := wait(); err != nil {
 		t.Fatal(err)
 	}
 	r.refused("started again", r.config(1, 3), "rank 1 has been in this job already, from 127.0.0.1:", "start all ranks again")

@@ -175,18 +175,28 @@ func (m *member) hear(t *testing.T, want control.Message) {
 // all joins all ranks.
 func (r *rig) all(size int) []*member {
 	r.t.Helper()
-	ms := make([]*member, size)
-	var g errgroup.Group
+	ms, start, wait := r.gathering(size)
 	for rank := range size {
+		start(rank)
+	}
+	if err := wait(); err != nil {
+		r.t.Fatal(err)
+	}
+	return ms
+}
+
+// gathering is a job whose ranks join one by one: start has a rank begin, and when wait
+// has returned those that were started are in ms.
+func (r *rig) gathering(size int) (ms []*member, start func(rank int), wait func() error) {
+	ms = make([]*member, size)
+	g := new(errgroup.Group)
+	start = func(rank int) {
 		g.Go(func() (err error) {
 			ms[rank], err = join(r.t.Context(), r.config(rank, size))
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		r.t.Fatal(err)
-	}
-	return ms
+	return ms, start, g.Wait
 }
 
 // guest is a rank that is there, and does no more.

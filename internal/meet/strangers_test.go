@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/verbena-mpi/verbena/internal/secret"
 )
 
@@ -34,14 +32,7 @@ func (r *rig) knock(said []byte) net.Conn {
 func TestStrangers(t *testing.T) {
 	r := newRig(t)
 	r.way.tape = &tape{}
-	ms := make([]*member, 3)
-	var g errgroup.Group
-	start := func(rank int) {
-		g.Go(func() (err error) {
-			ms[rank], err = join(t.Context(), r.config(rank, len(ms)))
-			return err
-		})
-	}
+	ms, start, wait := r.gathering(3)
 	start(0)
 	start(1)
 	visitors := func() {
@@ -66,7 +57,7 @@ func TestStrangers(t *testing.T) {
 	}
 	visitors()
 	start(2)
-	if err := g.Wait(); err != nil {
+	if err := wait(); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.way.tape.bytes()) < 500 {
@@ -85,14 +76,7 @@ func TestStrangers(t *testing.T) {
 // memory stays level.
 func TestIdleStrangers(t *testing.T) {
 	r := newRig(t)
-	ms := make([]*member, 4)
-	var g errgroup.Group
-	start := func(rank int) {
-		g.Go(func() (err error) {
-			ms[rank], err = join(t.Context(), r.config(rank, len(ms)))
-			return err
-		})
-	}
+	ms, start, wait := r.gathering(4)
 	start(0)
 	start(1)
 	flood := func() (open int) {
@@ -117,7 +101,7 @@ func TestIdleStrangers(t *testing.T) {
 	}
 	start(2)
 	start(3)
-	if err := g.Wait(); err != nil {
+	if err := wait(); err != nil {
 		t.Fatal(err)
 	}
 	used := func() uint64 {

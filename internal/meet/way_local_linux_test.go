@@ -97,31 +97,44 @@ func TestLocalTaken(t *testing.T) {
 	says(t, "rank 1", err, "it does not belong to this job: it is process", "of user 65534, this is user 0")
 }
 
+// announced is a way that tells when somebody listens.
+type announced struct {
+	Way
+	listens chan struct{}
+}
+
+func (w *announced) Listen() (net.Listener, error) {
+	l, err := w.Way.Listen()
+	if err == nil {
+		close(w.listens)
+	}
+	return l, err
+}
+
 // Another user comes to the meeting.
 func TestLocalStranger(t *testing.T) {
 	t.Parallel()
-	way := localRig(t)
+	way := &announced{localRig(t), make(chan struct{})}
 	done := make(chan error, 1)
 	go func() {
 		_, err := Join(t.Context(), Config{Rank: 0, Size: 2, Timeout: 2 * time.Second, Way: way})
 		done <- err
 	}()
+	select {
+	case <-way.listens:
+	case err := <-done:
+		t.Fatal(err)
+	}
 	var err error
 	as(t, 65534, func() {
-		for range 100 {
-			var c net.Conn
-			if c, err = way.Dial(context.Background()); errors.Is(err, syscall.ECONNREFUSED) {
-				time.Sleep(10 * time.Millisecond) // rank 0 isn't there yet
-				continue
-			} else if err != nil {
-				return
-			}
-			if err = say(c, patient, hello{rank: 1, size: 2, within: time.Minute}.message()); err == nil {
-				_ = c.SetReadDeadline(time.Now().Add(patient))
-				_, err = c.Read(make([]byte, 1))
-			}
-			_ = c.Close()
+		var c net.Conn
+		if c, err = way.Dial(context.Background()); err != nil {
 			return
+		}
+		defer func() { _ = c.Close() }()
+		if err = say(c, patient, hello{rank: 1, size: 2, within: time.Minute}.message()); err == nil {
+			_ = c.SetReadDeadline(time.Now().Add(patient))
+			_, err = c.Read(make([]byte, 1))
 		}
 	})
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {

@@ -27,9 +27,16 @@ func accepts(context.Context, want) answer { return answerOK }
 // opened opens contacts that admit what admit says, over loopback unless c says more.
 func opened(t testing.TB, c Config, admit func(context.Context, want) answer) *end {
 	t.Helper()
+	return openedIn(t, c, admit, func(f func()) { f() })
+}
+
+// openedIn is opened in a place, that of the function that runs another one there.
+func openedIn(t testing.TB, c Config, admit func(context.Context, want) answer, in func(func())) *end {
+	t.Helper()
 	e := &end{links: make(chan link, 100)}
 	var err error
-	if e.contacts, err = newContacts(c, admit, func(l link) { e.links <- l }); err != nil {
+	in(func() { e.contacts, err = newContacts(c, admit, func(l link) { e.links <- l }) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -16,22 +16,8 @@ import (
 // onHost opens contacts on a virtual host.
 func onHost(t *testing.T, b *testbed.Bed, host int, c Config) *end {
 	t.Helper()
-	e := &end{links: make(chan link, 100)}
-	var err error
-	b.In(host, func() {
-		e.contacts, err = newContacts(c, accepts, func(l link) { e.links <- l })
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := openedIn(t, c, accepts, func(f func()) { b.In(host, f) })
 	e.host = hostID{1, byte(host)} // in one process all seem to be on one host
-	t.Cleanup(func() {
-		e.close()
-		close(e.links)
-		for l := range e.links {
-			_ = l.close()
-		}
-	})
 	return e
 }
 

@@ -15,15 +15,8 @@ func TestQuietBesideHot(t *testing.T) {
 	x, hot := newDuo(t, normal)
 	quiet := newNode(t, Config{}, normal)
 	first := x.qp
-	x.pair(t, quiet, 3, 4)
-	quiet.pair(t, x, 4, 3)
+	joinAs(t, x, quiet, 3, 4)
 	second := x.qp
-	_, _ = second.PostSend(nil)
-	within(t, "the second connection", func() bool {
-		x.poll()
-		quiet.poll()
-		return second.state == qpReady && quiet.qp.state == qpReady
-	})
 	for i := range 2 * wideEvery * wideEvery {
 		looks, phase := i/wideEvery, i%wideEvery
 		hot.send(t, []byte{1})

@@ -34,7 +34,7 @@ func (l *link) write(p []byte) (n int, err error) {
 	if l.tls != nil {
 		return l.tls.write(p)
 	}
-	return writeFD(l.fd, p)
+	return send(l.fd, p)
 }
 
 // unsent says that bytes have not left yet that write has taken, or that the session
@@ -59,41 +59,11 @@ func (l *link) close() error {
 	return unix.Close(fd)
 }
 
-// readFD reads until p is full or nothing is left.
-func readFD(fd int, p []byte) (n int, err error) {
-	for n < len(p) {
-		k, err := unix.Read(fd, p[n:])
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN:
-			return n, nil
-		case err != nil:
-			return n, err
-		case k == 0:
-			return n, io.EOF
-		}
-		n += k
-		if n < len(p) {
-			return n, nil // a stream gives all that it has
-		}
+// readFD takes what has arrived: a stream gives all that it has in one call.
+func readFD(fd int, p []byte) (int, error) {
+	n, end, err := recv(fd, p)
+	if end && len(p) > 0 {
+		err = io.EOF
 	}
-	return n, nil
-}
-
-// writeFD writes until p is empty or there is no room.
-func writeFD(fd int, p []byte) (n int, err error) {
-	for n < len(p) {
-		k, err := unix.SendmsgN(fd, p[n:], nil, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN:
-			return n, nil
-		case err != nil:
-			return n, err
-		}
-		n += k
-	}
-	return n, nil
+	return n, err
 }

@@ -41,26 +41,32 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A device that is closed while a peer waits for an answer says that it closes.
-func TestCloseWhilePeerWaits(t *testing.T) {
-	job := secret.New()
-	asked := make(chan struct{})
-	a := opened(t, Config{Secret: job, Net: "lo"}, accepts)
-	b := opened(t, Config{Secret: job, Net: "lo"}, func(ctx context.Context, _ want) answer {
+// waiting has b's owner not answer to a dial of a's, whose error is to come.
+func waiting(t *testing.T, c Config) (a, b *end, failed <-chan error) {
+	t.Helper()
+	c.Secret = secret.New()
+	asked, errs := make(chan struct{}), make(chan error, 1)
+	a = opened(t, c, accepts)
+	b = opened(t, c, func(ctx context.Context, _ want) answer {
 		close(asked)
 		<-ctx.Done()
 		return answerLabel
 	})
-	failed := make(chan error, 1)
 	go func() {
 		_, err := a.dial(t.Context(), b.addr(), 1, 2, 0)
-		failed <- err
+		errs <- err
 	}()
 	select {
 	case <-asked:
 	case <-time.After(limit):
 		t.Fatal("nobody asks")
 	}
+	return a, b, errs
+}
+
+// A device that is closed while a peer waits for an answer says that it closes.
+func TestCloseWhilePeerWaits(t *testing.T) {
+	a, b, failed := waiting(t, Config{Net: "lo"})
 	b.close()
 	if err := <-failed; statusOf(err) != verbs.StatusPeerClosed {
 		t.Errorf("dial: %v, expected that the peer closes", err)
@@ -76,24 +82,7 @@ func TestCloseWhilePeerWaits(t *testing.T) {
 
 // A device that dies says nothing to those who wait for an answer.
 func TestDieWhilePeerWaits(t *testing.T) {
-	job := secret.New()
-	asked := make(chan struct{})
-	a := opened(t, Config{Secret: job, Net: "127.0.0.1", Timeout: 2 * time.Second}, accepts)
-	b := opened(t, Config{Secret: job, Net: "127.0.0.1"}, func(ctx context.Context, _ want) answer {
-		close(asked)
-		<-ctx.Done()
-		return answerLabel
-	})
-	failed := make(chan error, 1)
-	go func() {
-		_, err := a.dial(t.Context(), b.addr(), 1, 2, 0)
-		failed <- err
-	}()
-	select {
-	case <-asked:
-	case <-time.After(limit):
-		t.Fatal("nobody asks")
-	}
+	_, b, failed := waiting(t, Config{Net: "127.0.0.1", Timeout: 2 * time.Second})
 	b.die()
 	if err := <-failed; err == nil || statusOf(err) != verbs.StatusRefused || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("dial: %v, expected that nobody listens", err)

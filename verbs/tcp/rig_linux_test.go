@@ -81,8 +81,15 @@ func newDuoOf(t testing.TB, c Config, tune tuning) (x, y *node) {
 // join connects two nodes.
 func join(t testing.TB, x, y *node) {
 	t.Helper()
-	x.pair(t, y, 1, 2)
-	y.pair(t, x, 2, 1)
+	joinAs(t, x, y, 1, 2)
+}
+
+// joinAs connects two nodes, which may have other peers, under these labels. Their
+// queue pairs are node.qp then.
+func joinAs(t testing.TB, x, y *node, xs, ys uint32) {
+	t.Helper()
+	x.pair(t, y, xs, ys)
+	y.pair(t, x, ys, xs)
 	_, _ = x.qp.PostSend(nil)
 	within(t, "the connection", func() bool {
 		x.poll()

@@ -73,7 +73,7 @@ func (w *wire) flush() error {
 	if w.err != nil || w.unsent() == 0 {
 		return w.err
 	}
-	n, err := writeFD(w.fd, w.out[w.sent:])
+	n, err := send(w.fd, w.out[w.sent:])
 	w.sent, w.err = w.sent+n, err
 	if w.unsent() == 0 {
 		w.out, w.sent = w.out[:0], 0

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls of the data path. They never wait, and copy no more than some
-// 256 KiB: so they are raw ones, of which the runtime isn't told. An interrupted call
-// counts as one that found nothing.
+// The system calls of the data path. They never wait, and copy no more than a part of a
+// read (maxData): so they are raw ones, of which the runtime isn't told. An interrupted
+// call counts as one that found nothing.
 
 // vec is what one call gathers or scatters. It is kept, so that nothing is allocated.
 type vec struct {
