@@ -13,6 +13,7 @@ import (
 // Rule 12: where a receiver must be asked to let a long message go, and is asked while it reads,
 // and then gives that up, the send that was given up ends: nobody may ever receive its message.
 func TestAskedWhileRead(t *testing.T) {
+	over := make(chan struct{}) // the receive has ended
 	run(t, 2, Config{Devices: "tcp"}, func(ctx context.Context, c *Comm) error {
 		buf := make([]byte, 64<<20)
 		w := c.World()
@@ -34,7 +35,9 @@ func TestAskedWhileRead(t *testing.T) {
 			if err := Send(ctx, c, []byte{1}, 0, 1); err != nil {
 				return err
 			}
-			if err := <-given; !errors.Is(err, context.DeadlineExceeded) {
+			err := <-given
+			close(over)
+			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("the receive ends with %v, expected that it is given up", err)
 			}
 			return c.Barrier(ctx)
@@ -45,7 +48,10 @@ func TestAskedWhileRead(t *testing.T) {
 		r := Isend(c, buf, 1, 0)
 		r.Cancel()
 		w.eng.Lock() // so nothing of the message is served
-		time.Sleep(4 * abortAfter)
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
 		w.eng.Unlock()
 		soon, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()

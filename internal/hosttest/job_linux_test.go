@@ -2,6 +2,7 @@ package hosttest
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -90,21 +91,16 @@ func (j *job) wait() int {
 // gone waits until no process is left of what was built.
 func (j *job) gone() {
 	j.t.Helper()
-	end := time.Now().Add(5 * time.Second)
-	for {
+	testbed.Await(j.t, "the end of all processes", 5*time.Second, func() error {
 		var left []testbed.Process
 		for host := range j.b.Hosts() {
 			left = append(left, j.running(host, "")...)
 		}
-		if len(left) == 0 {
-			return
+		if len(left) > 0 {
+			return fmt.Errorf("left: %v", left)
 		}
-		if time.Now().After(end) {
-			j.t.Errorf("left: %v", left)
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 // running are the processes on a host of a program that was built, or of all.

@@ -143,22 +143,19 @@ func (tr trouble) undergo(t *testing.T, w way, s shape) {
 
 // ranksOver waits for the end of all ranks, which may be before their launcher's
 // and after it, and says how long it took.
-func (j *job) ranksOver(begun time.Time) time.Duration {
+func (j *job) ranksOver(begun time.Time) (took time.Duration) {
 	j.t.Helper()
-	for {
+	testbed.Await(j.t, "the end of all ranks", usual, func() error {
 		n := 0
 		for host := range j.b.Hosts() {
 			n += len(j.running(host, "ranks"))
 		}
-		took := time.Since(begun)
-		if n == 0 {
-			return took
+		if took = time.Since(begun); n > 0 {
+			return fmt.Errorf("%d ranks are there", n)
 		}
-		if took > usual {
-			j.t.Fatalf("%d ranks are there after %v", n, took)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return nil
+	})
+	return took
 }
 
 // A job in trouble ends, with an error that says whom it has lost. The launchers

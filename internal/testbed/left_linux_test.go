@@ -137,17 +137,12 @@ func TestKilled(t *testing.T) {
 // gone waits until nobody is in the namespaces.
 func gone(t *testing.T, spaces map[string]bool, dir string) {
 	t.Helper()
-	end := time.Now().Add(5 * time.Second)
-	for {
-		left := holders(t, spaces, dir)
-		if len(left) == 0 {
-			return
+	Await(t, "the end of all", 5*time.Second, func() error {
+		if left := holders(t, spaces, dir); len(left) > 0 {
+			return fmt.Errorf("left: %v", left)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("left: %v", left)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 func read(t *testing.T, name string) string {

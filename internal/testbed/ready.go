@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"testing"
 	"time"
 )
 
@@ -31,15 +32,22 @@ func (b *Bed) answers(host int, port uint16) {
 // await asks until something is so. Daemons tell nobody when they are ready.
 func (b *Bed) await(what string, ask func() error) {
 	b.t.Helper()
-	end := time.Now().Add(limit)
-	for {
+	Await(b.t, what, limit, ask)
+}
+
+// Await asks every few milliseconds until the answer is no error, for what tells nobody
+// that it has happened. It fails the test, with the last answer, when that takes too long.
+func Await(t testing.TB, what string, within time.Duration, ask func() error) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(within); ; <-tick.C {
 		err := ask()
-		if err == nil || b.t.Failed() {
+		if err == nil {
 			return
 		}
 		if time.Now().After(end) {
-			b.t.Fatalf("testbed: waited %v for %s: %v", limit, what, err)
+			t.Fatalf("waited %v for %s: %v", within, what, err)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
