@@ -38,6 +38,9 @@ func (r *runner) note(format string, args ...any) {
 func (r *runner) rounds(ctx context.Context) error {
 	r.runs.far, r.runs.others = r.cfg.far, r.cfg.others
 	r.failed = make(map[string]int)
+	if len(r.cfg.hosts) > 0 {
+		r.note("what other programs use is looked at between runs only")
+	}
 	for r.done < r.cfg.rounds || r.done < r.cfg.maxRounds && !r.enough() {
 		for _, size := range r.cfg.sizes {
 			for i := range r.sides {
@@ -82,6 +85,9 @@ func (r *runner) measure(ctx context.Context, s *side, size int) error {
 	m := newMeter()
 	out, used, err := r.run(ctx, s, r.cfg.arguments(size))
 	others := m.others(used)
+	if len(r.cfg.hosts) > 0 {
+		others = 0 // the ranks are no children of this process: what they use isn't known
+	}
 	var value float64
 	if err == nil {
 		value, err = parseOutput(out, size)
