@@ -56,7 +56,9 @@ type Device interface {
 	WakeFDs() []int
 
 	// Close ends everything made from the device. Connected peers see an
-	// orderly end (StatusPeerClosed), not a death.
+	// orderly end (StatusPeerClosed), not a death. It may wait, for a second or so,
+	// while a peer has no room for what was sent to it; one that takes nothing in
+	// that time may see a death.
 	Close() error
 }
 

@@ -3,6 +3,7 @@ package verbstest
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/verbena-mpi/verbena/verbs"
 )
@@ -26,9 +27,34 @@ func leave(r *rig, e *end, device bool) {
 		r.check(e.qp.Close())
 		return
 	}
-	r.check(e.side.dev.Close())
-	e.side.idle = true // its queues are gone
+	e.side.idle = true // its queues will be gone
+	if r.net.Step != nil {
+		r.check(e.side.dev.Close())
+		return
+	}
+	// A device may wait for room at its peers, which are other processes in life: they
+	// go on while it does. At first they stand still, as before, and see all of it at once.
+	closed := make(chan error, 1)
+	go func() { closed <- e.side.dev.Close() }()
+	select {
+	case err := <-closed:
+		r.check(err)
+		return
+	case <-time.After(closesAlone):
+	}
+	r.until("the device to close", func() bool {
+		select {
+		case err := <-closed:
+			r.check(err)
+			return true
+		default:
+			return false
+		}
+	})
 }
+
+// closesAlone is how long a device has for closing before its peers are polled.
+const closesAlone = 10 * time.Millisecond
 
 // expectClosed waits for OpClosed and for the end of all that e had posted,
 // and checks that nothing comes after.
