@@ -182,6 +182,25 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// What a peer has said last is read although nothing can be written to it any more.
+func TestLastWords(t *testing.T) {
+	cfg := Config{Secret: secret.New(), Net: "lo", TLS: true}
+	a, b := opened(t, cfg, accepts), opened(t, cfg, accepts)
+	out := a.dialed(t, b, 0)
+	in := b.taken(t)
+	in.tls.wire.out, in.tls.wire.err = []byte("an answer of the session"), unix.ECONNRESET
+	if n, err := in.read(make([]byte, 10)); n != 0 || err != nil {
+		t.Fatalf("read before the last words: %d, %v", n, err)
+	}
+	say(t, out, []byte("goodbye"))
+	if got := hear(t, in, 7); string(got) != "goodbye" {
+		t.Errorf("the last words are %q", got)
+	}
+	if _, err := in.write([]byte("more")); err != unix.ECONNRESET {
+		t.Errorf("write to a peer that is gone: %v, expected ECONNRESET", err)
+	}
+}
+
 // hasAddress says whether an address is one of this machine's.
 func hasAddress(t *testing.T, text string) bool {
 	t.Helper()

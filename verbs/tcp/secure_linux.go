@@ -104,7 +104,11 @@ func (s *secure) read(p []byte) (n int, err error) {
 		switch {
 		case err == nil:
 		case errors.Is(err, errWait):
-			return n, s.wire.flush() // the session may have answered something
+			// The session may have answered something. If that can't leave the connection
+			// is over, but what has come meanwhile is still to be read: the socket says
+			// when that was all.
+			_ = s.wire.flush()
+			return n, nil
 		case n > 0 && errors.Is(err, io.EOF):
 			return n, io.EOF
 		default:
