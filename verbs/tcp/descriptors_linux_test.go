@@ -49,10 +49,10 @@ func TestClosedDescriptors(t *testing.T) {
 		})
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	c := Config{Timeout: 100 * time.Millisecond} // checks of stalls come often
+	tune := normal
+	tune.stallEvery = 2 * time.Millisecond
 	for range 60 {
-		c.TLS = rng.IntN(4) == 0
-		x, y := newDuoOf(t, c, normal)
+		x, y := newDuoOf(t, Config{TLS: rng.IntN(4) == 0}, tune)
 		var looks sync.WaitGroup
 		done := make(chan struct{})
 		looks.Go(func() {

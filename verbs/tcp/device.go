@@ -74,6 +74,7 @@ type tuning struct {
 	recvMost    int             // bytes of one read into it
 	directLeast int             // bytes of a payload that are read to where they belong by a call of their own
 	sendBuffer  int             // SO_SNDBUF; 0: the system's
+	stallEvery  time.Duration   // between looks for stalls; 0: a part of Config.Timeout
 	part        func(n int) int // how many of n bytes one call moves; nil: all
 	in          func(func())    // does a dial elsewhere; nil: here
 }

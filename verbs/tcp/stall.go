@@ -41,7 +41,13 @@ func (s *stalls) init(d *Device) {
 }
 
 // start is called with Device.look held, with the first connection.
-func (s *stalls) start() { s.timer.Reset(s.dev.cfg.Timeout / stallChecks) }
+func (s *stalls) start() {
+	often := s.dev.tune.stallEvery
+	if often == 0 {
+		often = s.dev.cfg.Timeout / stallChecks
+	}
+	s.timer.Reset(often)
+}
 
 func (s *stalls) check() {
 	d := s.dev
