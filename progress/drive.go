@@ -115,6 +115,7 @@ func (e *Engine) idle(ctx context.Context, w *Waiter, i *idle) error {
 		i.rounds = 0
 		return nil
 	}
+	e.looking = true
 	e.mu.Unlock()
 	found := false
 	if phase == phaseSpin {
@@ -130,6 +131,7 @@ func (e *Engine) idle(ctx context.Context, w *Waiter, i *idle) error {
 		i.rounds = 0
 	}
 	e.mu.Lock()
+	e.looking = false
 	return nil
 }
 

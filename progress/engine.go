@@ -44,6 +44,7 @@ type Engine struct {
 	needs   int         // how many wait for send completions
 	pending []Flusher   // what could not be sent
 	driving bool        // somebody has the driver's role
+	looking bool        // the driver looks at the queues without the lock
 	asleep  bool        // the driver sleeps: posts must kick it
 	parked  waiterList  // goroutines that wait while another drives
 	others  int         // completions, in this poll, of requests that others wait for
@@ -206,9 +207,11 @@ func (e *Engine) Poll() int {
 
 // Drain polls a send CQ that was added, because its send queue runs low. The lock
 // is held. A handler that drains while another drain is under way finds nothing:
-// what it wants comes after it.
+// what it wants comes after it. Nor does anybody while the driver looks without the
+// lock, since no device is polled meanwhile (verbs, Concurrency): it polls this queue
+// next, if something is pending (Later).
 func (e *Engine) Drain(cq verbs.CQ) int {
-	if e.draining {
+	if e.draining || e.looking {
 		return 0
 	}
 	for _, s := range e.send {

@@ -62,6 +62,7 @@ type fakeCQ struct {
 
 	polls, arms, looks atomic.Int64
 	pending            atomic.Int64
+	onLook             func() // if set
 
 	mu    sync.Mutex
 	queue []verbs.Completion
@@ -100,6 +101,9 @@ func (c *fakeCQ) Poll(out []verbs.Completion) int {
 // Pending implements verbs.CQ.
 func (c *fakeCQ) Pending() bool {
 	c.looks.Add(1)
+	if c.onLook != nil {
+		c.onLook()
+	}
 	return c.pending.Load() != 0
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,6 +145,43 @@ func TestDrainWithin(t *testing.T) {
 		if seen[i] != 1 {
 			t.Errorf("completion %d was seen %d times", i, seen[i])
 		}
+	}
+}
+
+// While the driver looks without the lock nobody polls, not even a send queue of the
+// same device: the driver does that next.
+func TestDrainBesideLook(t *testing.T) {
+	b := newBench(t, Config{OwnCore: true})
+	send := b.dev.newCQ()
+	looks, drained := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	b.cq.onLook = func() {
+		once.Do(func() {
+			close(looks)
+			<-drained
+		})
+	}
+	b.Lock()
+	b.AddSend(send, false, func(*verbs.Completion) {})
+	b.Unlock()
+	send.push(completion(1))
+	driver := b.wait(t.Context(), 2, 1)
+	<-looks
+	b.Lock()
+	if n := b.Drain(send); n != 0 || send.polls.Load() != 0 {
+		t.Errorf("drained %d, by %d polls, while the driver looks", n, send.polls.Load())
+	}
+	b.NeedSends(send, 1)
+	b.Unlock()
+	close(drained)
+	b.until("the driver to poll the send queue", func() bool { return !send.Pending() })
+	b.cq.push(completion(2))
+	b.ends(driver, "the driver")
+	b.Lock()
+	defer b.Unlock()
+	send.push(completion(3))
+	if n := b.Drain(send); n != 1 {
+		t.Errorf("drained %d while nobody drives", n)
 	}
 }
 
