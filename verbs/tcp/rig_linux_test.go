@@ -101,15 +101,9 @@ func joinAs(t testing.TB, x, y *node, xs, ys uint32) {
 // within waits for what should come at once.
 func within(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	end := time.Now().Add(limit)
-	for turns := 0; !done(); turns++ {
+	for end := time.Now().Add(limit); !done(); runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("nothing within %v: %s", limit, what)
-		}
-		if runtime.Gosched(); turns > 1000 {
-			// With one processor the runtime looks at its sockets, those of a dial,
-			// every 10 ms only while somebody is always ready to run.
-			time.Sleep(50 * time.Microsecond)
 		}
 	}
 }
